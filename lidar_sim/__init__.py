@@ -1,0 +1,1 @@
+"""Map of the rooms (written at the end)."""

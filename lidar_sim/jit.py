@@ -1,0 +1,126 @@
+"""The only door to Numba: one decorator per kind of kernel, its flags, its cache."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numba.experimental.function_type  # registers C functions by address as kernel arguments
+from numba import get_num_threads, get_thread_id, literal_unroll, prange, set_num_threads, types
+
+__all__ = [
+    "CFunction",
+    "cache_folder",
+    "get_num_threads",
+    "get_thread_id",
+    "inline_jit",
+    "jit",
+    "literal_unroll",
+    "numba_version",
+    "parallel_jit",
+    "prange",
+    "set_num_threads",
+    "types",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Plain fastmath would break isnan/isinf, by which misses are told from hits.
+_FASTMATH = {"contract", "arcp", "nsz"}
+_FLAGS: dict[str, Any] = {"error_model": "numpy", "fastmath": _FASTMATH, "nogil": True}
+
+
+def numba_version() -> str:
+    """Version of the installed Numba."""
+    return str(numba.__version__)
+
+
+def _sources_digest() -> str:
+    """Hash of the Numba version and of every source file that defines kernels.
+
+    Numba's own cache looks at the decorated file only: an edit in a function it calls from another file
+    would silently bring back the old machine code.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    package = Path(__file__).resolve().parent
+    for source in sorted(package.rglob("*.py")):
+        text = source.read_bytes()
+        if source.name == "jit.py" or b"lidar_sim.jit" in text:
+            digest.update(source.relative_to(package).as_posix().encode())
+            digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+_DIGEST = _sources_digest()
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Folder of the compiled kernels; named after a hash of their sources.
+
+    ``LIDAR_SIM_CACHE_DIR`` moves it; otherwise it lies in the user's cache folder, or, where that cannot
+    be written (a read-only home), in the system's folder for temporary files.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    base = os.environ.get("LIDAR_SIM_CACHE_DIR") or os.path.join(home, "lidar_sim")
+    folder = Path(base) / f"kernels-{_DIGEST}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="lidar_sim-kernels-"))
+
+
+def _decorate(function: F, **flags: Any) -> F:
+    """Compile ``function`` with our flags; its cache lies in our folder, not beside the source.
+
+    The folder is set for this decoration only, so that other users of Numba in the process keep theirs.
+    """
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = before or str(cache_folder())
+    try:
+        return numba.njit(cache=True, **{**_FLAGS, **flags})(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def jit(function: F) -> F:
+    """Serial kernel: nopython, cached, without the GIL, IEEE division, NaN and inf kept."""
+    return _decorate(function)
+
+
+def inline_jit(function: F) -> F:
+    """Small kernel that LLVM shall inline into its callers."""
+    return _decorate(function, forceinline=True)
+
+
+def parallel_jit(function: F) -> F:
+    """Kernel whose ``prange`` loops run on all threads."""
+    return _decorate(function, parallel=True)
+
+
+class CFunction(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A C function by address, callable from nopython code as an argument (so callers stay cacheable).
+
+    Args:
+        address: address of the function.
+        signature: Numba signature of plain numbers; pointers are passed as ``types.intp`` addresses.
+    """
+
+    def __init__(self, address: int, signature: Any) -> None:
+        self._address = address
+        self._signature = signature
+
+    def __wrapper_address__(self) -> int:
+        return self._address
+
+    def signature(self) -> Any:
+        """Numba signature, asked for by Numba."""
+        return self._signature

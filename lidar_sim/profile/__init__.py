@@ -1,0 +1,6 @@
+"""Device profiles: a YAML file, checked, as frozen values."""
+
+from lidar_sim.profile.load import load_profile, shipped_profiles
+from lidar_sim.profile.schema import DeviceProfile
+
+__all__ = ["DeviceProfile", "load_profile", "shipped_profiles"]

@@ -1,0 +1,189 @@
+"""A device on a MuJoCo model: the whole pipeline in one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from lidar_sim.cast import Scene, make_caster
+from lidar_sim.cloud import Assembler
+from lidar_sim.errors import OptionError
+from lidar_sim.measure import Measurement
+from lidar_sim.pattern import make_pattern
+from lidar_sim.profile import DeviceProfile, load_profile
+from lidar_sim.records import F64, Firings, Keyframe, RayBatch, Scan
+from lidar_sim.rng import make_key
+from lidar_sim.schedule import PoseSource, Scheduler
+
+
+class Lidar:
+    """A LiDAR (or any other device of a profile) mounted on a MuJoCo model.
+
+    Call ``step(data)`` in your own loop: the first call switches the device on, every later one fires the beams
+    that became due since the call before, each at its own time. ``scan(data)`` takes one whole frame of a scene at
+    rest. The caller's model and data are never written to.
+
+    Args:
+        model: the compiled model; a private copy is taken.
+        device: name or alias of a shipped device, a path to a profile, or a DeviceProfile.
+        mount: site, body or camera that carries the sensor ("site:NAME" where a name is ambiguous).
+        offset: pose of the sensor in the mount: (position m (3,), roll pitch yaw deg (3,)), or (7,) position m
+            and quaternion w x y z.
+        mode: mode of the device, None = its default.
+        exclude: what the beams pass through: "none", "body" (the body that carries the sensor), "subtree"
+            (the whole robot it sits on), or names of bodies.
+        geomgroups: geom groups (0-5) that beams can hit, None = all.
+        noise: False gives the truth exactly.
+        seed: seed of all randomness; equal seeds give equal bits.
+        caster: name of a caster, see ``lidar_sim.cast.CASTERS``.
+        motion: "rolling" poses each beam at its own time, "frozen" a step's beams at the step's end.
+        keep_misses: keep a NaN row for each beam without a return.
+        threads: threads of the caster, None = all cores.
+        name: name of the sensor, tells apart the noise of equal devices; None = device name and mount.
+
+    Raises:
+        ProfileError: unknown device or mode, or a faulty profile.
+        ModelError: unknown or ambiguous mount or body.
+        OptionError: an option outside its valid values.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        device: str | Path | DeviceProfile,
+        *,
+        mount: str,
+        offset: Any = None,
+        mode: str | None = None,
+        exclude: str | Sequence[str] = "body",
+        geomgroups: Sequence[int] | None = None,
+        noise: bool = True,
+        seed: int = 0,
+        caster: str = "multiray",
+        motion: str = "rolling",
+        keep_misses: bool = False,
+        threads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.profile = device if isinstance(device, DeviceProfile) else load_profile(device, mode)
+        self.name = name if name is not None else f"{self.profile.name}@{mount}"
+        self.seed = seed
+        self.pattern = make_pattern(self.profile, seed)
+        self._poses = PoseSource(model, mount, offset)
+        self._scheduler = Scheduler(self.pattern, motion=motion)
+        scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
+        self._caster = make_caster(caster, scene, threads=threads)
+        self._measurement = Measurement(
+            self.profile.range,
+            self.profile.noise,
+            key=make_key(seed, self.name),
+            noise=noise,
+            geom_reflectivity=scene.geom_reflectivity,
+        )
+        self._keep_misses = keep_misses
+        self._assembler = self._new_assembler()
+        self._before: Keyframe | None = None
+        self._latest: Scan | None = None
+        self._next_still_frame = 0
+
+    @property
+    def T_body_sensor(self) -> F64:
+        """(7,) pose of the sensor in the body that carries it: position m, quaternion w x y z."""
+        return self._poses.T_body_sensor
+
+    def step(self, data: mujoco.MjData) -> list[Scan]:
+        """Fire the beams due since the last call and return the frames that became complete.
+
+        Args:
+            data: state of the model at ``data.time``; may stand before or after ``mj_step`` or ``mj_forward``.
+
+        Raises:
+            TimeError: ``data.time`` went backwards; call ``reset()`` when the simulation was reset.
+        """
+        after = self._poses.capture(data)
+        before, self._before = self._before, after
+        if before is None:
+            self._power_on(after)
+            return []
+        self._scheduler.add(after)
+        self._assembler.note_pose(after)
+        self._caster.pose(before, after)
+        scans: list[Scan] = []
+        for firings, rays in self._scheduler.due(before.time_ns, after.time_ns):
+            scans += self._fire(self._assembler, firings, rays)
+        self._latest = scans[-1] if scans else self._latest
+        return scans
+
+    def scan(self, data: mujoco.MjData, frame: int | None = None) -> Scan:
+        """One whole frame of the scene as it stands, all beams from one pose; ``step`` is not disturbed.
+
+        Args:
+            data: state of the model.
+            frame: number of the frame (non-repeating patterns and noise differ from frame to frame);
+                None = the one after the last call's, beginning with 0.
+
+        Raises:
+            OptionError: ``frame`` is negative.
+        """
+        number = self._next_still_frame if frame is None else frame
+        if number < 0:
+            raise OptionError(f"frame must be 0 or more, found {number}")
+        self._next_still_frame = number + 1
+        keyframe = self._poses.snapshot(data)
+        assembler = self._new_assembler()
+        assembler.note_pose(keyframe)
+        self._caster.pose(keyframe, keyframe)
+        first, last = self.pattern.frame_start(number), self.pattern.frame_start(number + 1)
+        scans: list[Scan] = []
+        for firings, rays in self._scheduler.at(keyframe, first, last):
+            scans += self._fire(assembler, firings, rays)
+        return scans[0]
+
+    def read(self) -> Scan | None:
+        """The last frame that ``step`` finished, None before the first."""
+        return self._latest
+
+    def start(self, data: mujoco.MjData) -> None:
+        """Switch the device on at ``data.time``; ``step`` does it at its first call otherwise."""
+        self.reset()
+        self._before = self._poses.capture(data)
+        self._power_on(self._before)
+
+    def reset(self) -> None:
+        """Switch the device off; the next ``step`` begins with frame 0."""
+        self._before = None
+        self._latest = None
+        self._next_still_frame = 0
+        self._assembler = self._new_assembler()
+
+    def _power_on(self, keyframe: Keyframe) -> None:
+        self._scheduler.start(keyframe)
+        self._assembler.note_pose(keyframe)
+
+    def _fire(self, assembler: Assembler, firings: Firings, rays: RayBatch) -> list[Scan]:
+        hits = self._caster.cast(rays)
+        returns = self._measurement.measure(firings, hits)
+        return assembler.add(firings, rays, hits, returns)
+
+    def _new_assembler(self) -> Assembler:
+        return Assembler(
+            device=self.profile.name,
+            sensor=self.name,
+            pattern=self.pattern,
+            planar=self.profile.range.planar,
+            keep_misses=self._keep_misses,
+            T_body_sensor=self._poses.T_body_sensor,
+            info={"seed": self.seed, "mode": self.profile.default_mode},
+        )
+
+
+class DepthCamera(Lidar):
+    """A depth camera: a Lidar whose scans are images."""
+
+    def depth_image(self, scan: Scan) -> F64:
+        """Planar depth (H, W) m of a scan of this camera, 0 where invalid, row 0 at the top."""
+        return np.nan_to_num(scan.organized("depth"), nan=0.0)

@@ -1,1 +1,11 @@
-"""..."""
+"""What rays hit: scene, casters, and rays in bulk without a sensor."""
+
+from __future__ import annotations
+
+from lidar_sim.cast.bulk import cast_rays
+from lidar_sim.cast.caster import Caster
+from lidar_sim.cast.multiray import MultiRay
+from lidar_sim.cast.scene import Scene
+from lidar_sim.cast.table import CASTERS, make_caster
+
+__all__ = ["CASTERS", "Caster", "MultiRay", "Scene", "cast_rays", "make_caster"]

@@ -1,0 +1,151 @@
+"""Caster that drives MuJoCo's own mj_ray and mj_multiRay from compiled loops."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import mujoco
+import numpy as np
+
+from lidar_sim.cast.kernels.grouping import group_by_origin, order_by_group
+from lidar_sim.cast.kernels.mujoco_rays import SIGNATURES, Calls, Rays, cast_pieces, cast_pieces_alone
+from lidar_sim.cast.mujoco_c import c_functions
+from lidar_sim.cast.rays import check_rays, to_hits
+from lidar_sim.cast.scene import Scene
+from lidar_sim.cast.threads import thread_count, use_threads
+from lidar_sim.records import I32, I64, Hits, Keyframe, RayBatch
+
+# Fewer rays than this per origin: grouping them costs more than mj_multiRay saves.
+_RAYS_PER_ORIGIN = 4
+# Largest piece of work handed to a thread, small enough to keep the threads evenly busy.
+_PIECE = 512
+# What rays read of mjData, beside the instances of SDF plugins.
+_POSED_ARRAYS = (
+    *("xpos", "xquat", "xmat", "xipos", "ximat", "geom_xpos", "geom_xmat"),
+    *("flexvert_xpos", "flexelem_aabb", "bvh_aabb_dyn"),
+)
+
+
+class MultiRay:
+    """MuJoCo's rays, corrected to agree with mj_ray on visual-only geoms, and with flexes added.
+
+    Rays that share their origin to the last bit, wherever they stand in the batch, go through mj_multiRay
+    together; all others through mj_ray. Flexes, which both leave out, are asked one by one (mj_rayFlex): of
+    a 1D flex the edges are seen, with their radius; of a 2D or 3D flex the faces of the outer layer, without
+    the radius. A flex wins where it is nearer than every geom. Everything stands as at the keyframe
+    ``after`` for a whole batch.
+
+    Args:
+        scene: what rays can hit.
+        threads: None = all that Numba has.
+
+    Raises:
+        OptionError: ``threads`` below 1.
+        LidarSimError: the installed MuJoCo is too old.
+    """
+
+    name: ClassVar[str] = "multiray"
+    moving_geoms: ClassVar[bool] = False
+    per_ray_origin: ClassVar[bool] = True
+
+    def __init__(self, scene: Scene, *, threads: int | None = None) -> None:
+        self._scene = scene
+        self._threads = thread_count(threads)
+        # mj_multiRay allocates on the stack of its mjData and SDF plugins keep their state there: one a thread.
+        self._worlds = [mujoco.MjData(scene.model) for _ in range(self._threads)]
+        self._addresses = np.array([world._address for world in self._worlds], np.intp)
+        self._flexes = _visible_flexes(scene)
+        self._scratch = np.zeros((self._threads, 3))
+        calls = c_functions(SIGNATURES)
+        self._calls = Calls(
+            ray=calls["mj_ray"],
+            multi_ray=calls["mj_multiRay"],
+            flex_ray=calls["mj_rayFlex"],
+            model=scene.model._address,
+            geomgroup=scene.geomgroup.ctypes.data,
+            static=int(scene.static),
+        )
+
+    def pose(self, before: Keyframe, after: Keyframe) -> None:
+        """Let everything stand as at ``after``."""
+        self._scene.pose(before, after)
+        for world in self._worlds:
+            for name in _POSED_ARRAYS:
+                target = getattr(world, name)
+                if target.size:
+                    target[:] = getattr(after.world, name)
+
+    def cast(self, rays: RayBatch) -> Hits:
+        """Nearest surface along each ray.
+
+        Raises:
+            LidarSimError: never posed, or rays that are not finite or not of unit length.
+        """
+        _ = self._scene.world
+        origin, direction = check_rays(rays)
+        group, size = group_by_origin(origin, len(origin) // _RAYS_PER_ORIGIN)
+        if len(size) == 0:
+            start, stop = _pieces(np.array([len(origin)]), self._threads)
+            return self._run(origin, direction, start, stop, shared=False)
+        start, stop = _pieces(size, self._threads)
+        order, moved = order_by_group(group, size)
+        if not moved:
+            return self._run(origin, direction, start, stop, shared=True)
+        hits = self._run(origin[order], direction[order], start, stop, shared=True)
+        return _back_in_order(hits, order)
+
+    def _run(self, origin: np.ndarray, direction: np.ndarray, start: I64, stop: I64, *, shared: bool) -> Hits:
+        n = len(origin)
+        rays = Rays(
+            origin=origin,
+            direction=direction,
+            distance=np.empty(n),
+            geom=np.empty(n, np.int32),
+            flex=np.empty(n, np.int32),
+            normal=np.empty((n, 3)),
+            cos_incidence=np.empty(n),
+        )
+        work = (self._calls, self._addresses, rays, start, stop, shared, self._flexes, self._scratch)
+        if self._threads == 1 or len(start) <= 1:
+            cast_pieces_alone(*work)
+        else:
+            with use_threads(self._threads):
+                cast_pieces(*work)
+        return to_hits(rays.distance, rays.geom, rays.flex, rays.normal, rays.cos_incidence, self._scene.geom_body)
+
+
+def _visible_flexes(scene: Scene) -> I32:
+    """(F, 3) flex id, whether its edges are seen, whether its faces are."""
+    dim = scene.model.flex_dim
+    rows = [(f, dim[f] == 1, dim[f] > 1) for f in np.flatnonzero(scene.flex_visible)]
+    return np.array(rows, np.int32).reshape(-1, 3)
+
+
+def _pieces(size: I64, threads: int) -> tuple[I64, I64]:
+    """Rows [start, stop) of the pieces of work, none of which reaches over two groups.
+
+    Args:
+        size: (G,) rays in each group, groups one after another.
+        threads: 1 = one piece a group.
+    """
+    end = np.cumsum(size)
+    largest = int(size.max(initial=1)) if threads == 1 else _PIECE
+    count = -(-size // largest)
+    group = np.repeat(np.arange(len(size)), count)
+    number = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
+    start = (end - size)[group] + number * largest
+    return start, np.minimum(start + largest, end[group])
+
+
+def _back_in_order(hits: Hits, order: I64) -> Hits:
+    """Hits of rays that were cast in another order, row by row where the rays were."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Hits(
+        distance=hits.distance[rank],
+        geom=hits.geom[rank],
+        body=hits.body[rank],
+        flex=hits.flex[rank],
+        normal=hits.normal[rank],
+        cos_incidence=hits.cos_incidence[rank],
+    )

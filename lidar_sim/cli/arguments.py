@@ -1,0 +1,102 @@
+"""Kinds of arguments, and pieces of parsers, that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps our line breaks; room for long option names."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, max_help_position=30, **options)
+
+
+def add_command(
+    subparsers: Subparsers,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    *,
+    summary: str,
+    examples: Sequence[tuple[str, str]],
+    notes: str = "",
+) -> argparse.ArgumentParser:
+    """A parser of one command whose help ends with examples that can be run as they stand.
+
+    Args:
+        subparsers: where it is added.
+        name: the command.
+        run: what it does with the parsed arguments.
+        summary: one line.
+        examples: (command line, what it does) pairs.
+        notes: further lines after the examples.
+    """
+    lines = "\n".join(f"  # {meaning}\n  {line}" for line, meaning in examples)
+    parser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"examples:\n{lines}" + (f"\n\n{notes}" if notes else ""),
+        formatter_class=HelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def name_list(text: str) -> list[str]:
+    """Comma-separated names, in order, none empty or twice."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) != len(names):
+        raise argparse.ArgumentTypeError(f"expected names with commas between, each once, found {text!r}")
+    return names
+
+
+def positive_int(text: str) -> int:
+    """A whole number from 1."""
+    if not text.strip().isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text!r}")
+    return int(text)
+
+
+def positive_float(text: str) -> float:
+    """A finite number above 0."""
+    value = _number(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
+    return value
+
+
+def positive_ints(text: str) -> list[int]:
+    """Comma-separated whole numbers from 1."""
+    return [positive_int(part) for part in name_list(text)]
+
+
+def xy_point(text: str) -> tuple[float, float]:
+    """A point "x,y" in metres."""
+    numbers = _numbers(text, 2, "x,y")
+    return numbers[0], numbers[1]
+
+
+def pose(text: str) -> tuple[float, ...]:
+    """An offset "x,y,z" (m) or "x,y,z,roll,pitch,yaw" (m, degrees)."""
+    count = 6 if text.count(",") > 2 else 3
+    return _numbers(text, count, "x,y,z or x,y,z,roll,pitch,yaw")
+
+
+def _numbers(text: str, count: int, form: str) -> tuple[float, ...]:
+    parts = text.split(",")
+    if len(parts) != count:
+        raise argparse.ArgumentTypeError(f"expected {form}, found {text!r}")
+    return tuple(_number(part) for part in parts)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None

@@ -1,0 +1,101 @@
+"""The door to matplotlib: figures without a display, one dark style, files that appear whole."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from lidar_sim.errors import ExportError, MissingExtraError, OptionError
+
+BACKGROUND = "#0d1117"
+PANEL = "#0a0d12"
+INK = "#e6edf3"
+FAINT_INK = "#8b949e"
+GRID = "#30363d"
+
+_DPI = 100
+
+
+def new_figure(size_px: tuple[int, int]) -> Any:
+    """An empty dark matplotlib Figure of that size (width, height) in pixels, tied to no display.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        OptionError: a size that cannot be drawn.
+    """
+    width, height = size_px
+    if not (200 <= width <= 20_000 and 200 <= height <= 20_000):
+        raise OptionError(f"a picture has 200 to 20000 pixels a side, found {width} x {height}")
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (an extra)
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot", "a picture") from None
+    figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI, facecolor=BACKGROUND)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def dark_axes(axes: Any) -> None:
+    """Give axes the dark style."""
+    axes.set_facecolor(PANEL)
+    axes.tick_params(colors=FAINT_INK, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set_color(GRID)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(FAINT_INK)
+        label.set_size(10)
+
+
+def axes_title(axes: Any, text: str) -> None:
+    """A small title at the left above axes."""
+    axes.set_title(text, size=10, loc="left", color=INK)
+
+
+def color_bar(figure: Any, axes: Any, *, limits: tuple[float, float], colormap: Any, label: str) -> None:
+    """A slim vertical scale on given axes, for images whose colours were worked out by hand."""
+    from matplotlib.cm import ScalarMappable  # noqa: PLC0415
+    from matplotlib.colors import Normalize  # noqa: PLC0415
+
+    bar = figure.colorbar(ScalarMappable(Normalize(*limits), colormap), cax=axes)
+    bar.outline.set_visible(False)
+    bar.set_label(label, color=FAINT_INK, size=10)
+    axes.tick_params(colors=FAINT_INK, labelsize=9)
+
+
+def heading(figure: Any, title: str, subtitle: str) -> None:
+    """Two lines at the upper left."""
+    height_px = figure.get_size_inches()[1] * _DPI
+    figure.text(0.02, 1 - 16 / height_px, title, color=INK, size=15, weight="bold", va="top")
+    figure.text(0.02, 1 - 42 / height_px, subtitle, color=FAINT_INK, size=10, va="top")
+
+
+def save(figure: Any, path: str | Path) -> Path:
+    """Write a figure as PNG; the file appears whole or not at all.
+
+    Raises:
+        ExportError: the name does not end in .png, or its folder does not exist.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".png":
+        raise ExportError(f"a picture is written as .png, found {target.name!r}")
+    if not target.parent.is_dir():
+        raise ExportError(f"no folder {target.parent} to write {target.name} into")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".png")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            figure.savefig(stream, format="png", dpi=_DPI, facecolor=figure.get_facecolor())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example of a test may compile a kernel.
+settings.register_profile("lidar_sim", deadline=None)
+settings.load_profile("lidar_sim")
 
 _PLACES = (
     os.environ.get("LIDAR_SIM_ROBOTS", ""),

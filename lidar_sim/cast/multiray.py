@@ -27,7 +27,7 @@ _POSED_ARRAYS = (
 
 
 class MultiRay:
-    """MuJoCo's rays, corrected to agree with mj_ray on visual-only geoms, and with flexes added.
+    """MuJoCo's rays, corrected (by ``Scene``) to agree with mj_ray on every ray, and with flexes added.
 
     Rays that share their origin to the last bit, wherever they stand in the batch, go through mj_multiRay
     together; all others through mj_ray. Flexes, which both leave out, are asked one by one (mj_rayFlex): of

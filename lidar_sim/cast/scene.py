@@ -10,6 +10,7 @@ import numpy as np
 
 from lidar_sim.cast.visibility import (
     GROUPS,
+    Mask,
     excluded_bodies,
     reflectivity,
     visible_flexes,
@@ -18,6 +19,9 @@ from lidar_sim.cast.visibility import (
 )
 from lidar_sim.errors import LidarSimError, ModelError
 from lidar_sim.records import Keyframe
+
+# More than the rounding errors of poses and norms, less than what would cost speed.
+_ROUNDING = 1.0 + 1e-6
 
 
 class Scene:
@@ -85,30 +89,29 @@ class Scene:
         return self._keyframe.world
 
 
-def _private_copy(model: mujoco.MjModel, visible: np.ndarray) -> mujoco.MjModel:
+def _private_copy(model: mujoco.MjModel, visible: Mask) -> mujoco.MjModel:
     private = copy.copy(model)
     private.geom_group[:] = np.where(visible, 0, 1)
     # With this flag on, mj_ray writes into a mjData it calls const.
     private.vis.global_.bvactive = 0
-    for body in _bodies_with_loose_geoms(private, visible):
-        private.body_bvhadr[body] = -1
+    for body in np.flatnonzero(private.body_bvhadr >= 0):
+        radius = _radius_of_visible_geoms(private, int(body), visible)
+        private.bvh_aabb[private.body_bvhadr[body]] = (0.0, 0.0, 0.0, radius, radius, radius)
     return private
 
 
-def _bodies_with_loose_geoms(model: mujoco.MjModel, visible: np.ndarray) -> list[int]:
-    """Bodies with visible geoms outside their bounding volume, which holds collidable geoms only.
+def _radius_of_visible_geoms(model: mujoco.MjModel, body: int, visible: Mask) -> float:
+    """Radius in m, about the body's inertial frame, that holds all its visible geoms.
 
-    mj_multiRay skips a body whose volume the ray misses, and so loses these geoms; without a volume
-    (``body_bvhadr`` -1) it looks at each of them.
+    mj_multiRay skips a body whose bounding box the ray misses. As compiled, that box holds the collidable
+    geoms only (and up to MuJoCo 3.5 it is not turned with the inertial frame): hits on visual geoms that
+    reach outside are lost. A cube centred on the inertial frame that holds a sphere around all visible
+    geoms is right whichever way it is turned, and whether the box itself or a sphere around it is tested.
     """
-    return [b for b in range(model.nbody) if not _geoms_of(model, b, visible) <= _geoms_in_volume(model, b)]
-
-
-def _geoms_of(model: mujoco.MjModel, body: int, visible: np.ndarray) -> set[int]:
     first = model.body_geomadr[body]
-    return {g for g in range(first, first + model.body_geomnum[body]) if visible[g]}
-
-
-def _geoms_in_volume(model: mujoco.MjModel, body: int) -> set[int]:
-    first = model.body_bvhadr[body]
-    return set(model.bvh_nodeid[first : first + model.body_bvhnum[body]].tolist()) - {-1}
+    geoms = np.arange(first, first + model.body_geomnum[body])
+    geoms = geoms[visible[geoms]]
+    if (model.geom_type[geoms] == mujoco.mjtGeom.mjGEOM_PLANE).any():
+        return float(mujoco.mjMAXVAL)
+    reach = np.linalg.norm(model.geom_pos[geoms] - model.body_ipos[body], axis=1) + model.geom_rbound[geoms]
+    return float(reach.max(initial=0.0)) * _ROUNDING

@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of clouds, maps and firing patterns, drawn without a display."""

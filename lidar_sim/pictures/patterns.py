@@ -70,6 +70,7 @@ def draw_pattern(
         axes.set_aspect("equal", adjustable="datalim")
     axes.invert_xaxis()
     axes.grid(color=canvas.GRID, lw=0.5)
+    axes.set_axisbelow(True)
     axes.set_xlabel("azimuth deg (left positive, as seen from the sensor)")
     axes.set_ylabel("elevation deg")
     bar = figure.add_axes((0.93, 0.2, 0.01, 0.56))

@@ -53,14 +53,17 @@ def _tree(i, x, y, ground, random):
     radius = tall * random.uniform(0.035, 0.05)
     crown = tall * random.uniform(0.30, 0.42)
     lean = random.normal(0, 0.06, 2) * tall
-    green = str(random.choice(["leaf_dark", "leaf", "leaf_light"]))
+    green = str(random.choice(["terrain_leaf_dark", "terrain_leaf", "terrain_leaf_light"]))
     top = (lean[0], lean[1], tall)
-    lines = [f'<body name="tree_{i}" pos="{numbers((x, y, z))}">', "  " + capsule(radius, (0, 0, -0.3), top, "bark")]
+    lines = [
+        f'<body name="tree_{i}" pos="{numbers((x, y, z))}">',
+        "  " + capsule(radius, (0, 0, -0.3), top, "terrain_bark"),
+    ]
     lines.append("  " + geom("ellipsoid", (crown, crown * 0.95, crown * 1.1), (*lean, tall * 0.98), green))
     for angle in np.add((0.5, 2.6, 4.7), random.normal(0, 0.3, 3)):
         at = (lean[0] + 0.7 * crown * math.cos(angle), lean[1] + 0.7 * crown * math.sin(angle), tall * 0.80)
         lines.append("  " + geom("ellipsoid", (crown * 0.7, crown * 0.6, crown * 0.55), at, green))
-        lines.append("  " + capsule(radius * 0.45, (lean[0] * 0.5, lean[1] * 0.5, tall * 0.5), at, "bark"))
+        lines.append("  " + capsule(radius * 0.45, (lean[0] * 0.5, lean[1] * 0.5, tall * 0.5), at, "terrain_bark"))
     return [*lines, "</body>"]
 
 
@@ -68,11 +71,11 @@ def _fir(i, x, y, ground, random):
     z, tall = ground.at(x, y), random.uniform(3.0, 5.5)
     lines = [
         f'<body name="fir_{i}" pos="{numbers((x, y, z))}">',
-        "  " + capsule(0.09, (0, 0, -0.3), (0, 0, tall * 0.8), "bark"),
+        "  " + capsule(0.09, (0, 0, -0.3), (0, 0, tall * 0.8), "terrain_bark"),
     ]
     for share, wide in ((0.35, 0.30), (0.58, 0.23), (0.80, 0.15)):
         size = (tall * wide, tall * wide, tall * 0.20)
-        lines.append("  " + geom("ellipsoid", size, (0, 0, tall * share), "needle"))
+        lines.append("  " + geom("ellipsoid", size, (0, 0, tall * share), "terrain_needle"))
     return [*lines, "</body>"]
 
 
@@ -81,7 +84,9 @@ def _rock(x, y, ground, random):
     turn = " ".join(f"{a:.0f}" for a in random.uniform(-25, 25, 2)) + f" {random.uniform(0, 360):.0f}"
     at = (x, y, ground.at(x, y) + 0.25 * size[2])
     kind = "ellipsoid" if random.random() < 0.7 else "box"
-    return geom(kind, size, at, str(random.choice(["rock", "rock_dark", "rock_moss"])), euler=turn)
+    return geom(
+        kind, size, at, str(random.choice(["terrain_rock", "terrain_rock_dark", "terrain_rock_moss"])), euler=turn
+    )
 
 
 def _fence(points, ground):
@@ -92,10 +97,10 @@ def _fence(points, ground):
         posts += [(ax + (bx - ax) * k / count, ay + (by - ay) * k / count) for k in range(count)]
     posts.append(points[-1])
     feet = [(x, y, ground.at(x, y)) for x, y in posts]
-    lines = [geom("cylinder", (0.06, 0.75), (x, y, z + 0.45), "wood") for x, y, z in feet]
+    lines = [geom("cylinder", (0.06, 0.75), (x, y, z + 0.45), "terrain_wood") for x, y, z in feet]
     for a, b in pairwise(feet):
         for rise in (0.55, 1.0):
-            lines.append(capsule(0.035, (a[0], a[1], a[2] + rise), (b[0], b[1], b[2] + rise), "wood"))
+            lines.append(capsule(0.035, (a[0], a[1], a[2] + rise), (b[0], b[1], b[2] + rise), "terrain_wood"))
     return lines
 
 
@@ -148,23 +153,23 @@ _TERRAIN = """\
   </visual>
 
   <asset>
-    <texture name="sky" type="skybox" builtin="gradient" rgb1="0.80 0.88 0.97" rgb2="0.30 0.50 0.78"
+    <texture name="terrain_sky" type="skybox" builtin="gradient" rgb1="0.80 0.88 0.97" rgb2="0.30 0.50 0.78"
       width="64" height="384"/>
-    <texture name="grass" type="2d" builtin="flat" rgb1="0.36 0.50 0.22" rgb2="0.30 0.42 0.18"
+    <texture name="terrain_grass" type="2d" builtin="flat" rgb1="0.36 0.50 0.22" rgb2="0.30 0.42 0.18"
       mark="random" markrgb="0.44 0.55 0.26" random="0.25" width="256" height="256"/>
-    <material name="grass" texture="grass" texrepeat="30 20"/>
-    <material name="bark" rgba="0.36 0.26 0.18 1"/>
-    <material name="leaf" rgba="0.24 0.46 0.16 1"/>
-    <material name="leaf_dark" rgba="0.16 0.36 0.14 1"/>
-    <material name="leaf_light" rgba="0.42 0.55 0.18 1"/>
-    <material name="needle" rgba="0.10 0.28 0.18 1"/>
-    <material name="rock" rgba="0.55 0.54 0.52 1"/>
-    <material name="rock_dark" rgba="0.40 0.40 0.41 1"/>
-    <material name="rock_moss" rgba="0.44 0.48 0.36 1"/>
-    <material name="wood" rgba="0.58 0.46 0.32 1"/>
-    <material name="plank" rgba="0.50 0.32 0.20 1"/>
-    <material name="roof" rgba="0.60 0.22 0.16 1"/>
-    <hfield name="hills" nrow="{rows}" ncol="{columns}" size="{size}" elevation="
+    <material name="terrain_grass" texture="terrain_grass" texrepeat="30 20"/>
+    <material name="terrain_bark" rgba="0.36 0.26 0.18 1"/>
+    <material name="terrain_leaf" rgba="0.24 0.46 0.16 1"/>
+    <material name="terrain_leaf_dark" rgba="0.16 0.36 0.14 1"/>
+    <material name="terrain_leaf_light" rgba="0.42 0.55 0.18 1"/>
+    <material name="terrain_needle" rgba="0.10 0.28 0.18 1"/>
+    <material name="terrain_rock" rgba="0.55 0.54 0.52 1"/>
+    <material name="terrain_rock_dark" rgba="0.40 0.40 0.41 1"/>
+    <material name="terrain_rock_moss" rgba="0.44 0.48 0.36 1"/>
+    <material name="terrain_wood" rgba="0.58 0.46 0.32 1"/>
+    <material name="terrain_plank" rgba="0.50 0.32 0.20 1"/>
+    <material name="terrain_roof" rgba="0.60 0.22 0.16 1"/>
+    <hfield name="terrain_hills" nrow="{rows}" ncol="{columns}" size="{size}" elevation="
 {elevation}"/>
   </asset>
 
@@ -172,16 +177,16 @@ _TERRAIN = """\
     <light directional="true" pos="0 0 30" dir="-0.5 0.3 -0.8" diffuse="0.7 0.68 0.6" castshadow="false"/>
     <camera name="overview" pos="-20 -19 13" xyaxes="0.7 -0.71 0 0.33 0.325 0.886"/>
 
-    <geom name="ground" type="hfield" hfield="hills" pos="0 0 {low}" material="grass"/>
+    <geom name="ground" type="hfield" hfield="terrain_hills" pos="0 0 {low}" material="terrain_grass"/>
 
 {things}
 
     <body name="hut" pos="{hut}" euler="0 0 35">
-      <geom type="box" size="1.5 1.1 1.3" pos="0 0 0.9" material="plank"/>
-      <geom type="box" size="1.7 0.85 0.04" pos="0 0.62 2.55" euler="-30 0 0" material="roof"/>
-      <geom type="box" size="1.7 0.85 0.04" pos="0 -0.62 2.55" euler="30 0 0" material="roof"/>
-      <geom type="box" size="0.02 0.40 0.85" pos="1.51 0 0.45" material="bark"/>
-      <geom type="cylinder" size="0.14 0.5" pos="-0.9 0.5 3.0" material="rock_dark"/>
+      <geom type="box" size="1.5 1.1 1.3" pos="0 0 0.9" material="terrain_plank"/>
+      <geom type="box" size="1.7 0.85 0.04" pos="0 0.62 2.55" euler="-30 0 0" material="terrain_roof"/>
+      <geom type="box" size="1.7 0.85 0.04" pos="0 -0.62 2.55" euler="30 0 0" material="terrain_roof"/>
+      <geom type="box" size="0.02 0.40 0.85" pos="1.51 0 0.45" material="terrain_bark"/>
+      <geom type="cylinder" size="0.14 0.5" pos="-0.9 0.5 3.0" material="terrain_rock_dark"/>
     </body>
   </worldbody>
 </mujoco>

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from lidar_sim.bundled import bundled_folder
 from lidar_sim.errors import ProfileError, nearest_hint, unknown_name
-from lidar_sim.profile import schema
-from lidar_sim.profile.schema import DeviceProfile
+from lidar_sim.profile.faults import Lines, describe
+from lidar_sim.profile.schema import DeviceProfile, Mode
 
-_MODE_SECTIONS = ("pattern", "range", "noise", "nominal")
+_MODE_SECTIONS = tuple(Mode.model_fields)
 _RPM_MODE = re.compile(r"(\d+(?:\.\d+)?) ?rpm")
+_SUFFIXES = (".yaml", ".yml")
+_ALIASES = re.compile(r"^aliases:.*?(?=^[^\s#\-\]]|\Z)", re.MULTILINE | re.DOTALL)
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+_FASTEST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
+class _UniqueKeyLoader(_FASTEST_LOADER):  # type: ignore[misc]
     """YAML's safe loader that refuses a key given twice instead of keeping the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
+        seen: set[Hashable] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
-            if key in seen:
+            if key_node.tag == _MERGE_TAG:
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
+            seen.add(key if isinstance(key, Hashable) else id(key_node))
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def shipped_profiles() -> dict[str, Path]:
@@ -40,35 +48,56 @@ def load_profile(device: str | Path, mode: str | None = None) -> DeviceProfile:
     """Profile of a shipped device by name or alias, or of a user's own YAML file.
 
     Args:
-        device: "velodyne_vlp16", "vlp16", or a path that ends in .yaml or .yml.
+        device: "velodyne_vlp16", "vlp16" (case, "-" and "_" do not matter), or a path that ends in .yaml or .yml.
         mode: one of the profile's modes, or "<n>rpm" for a free-running scanner; None = its default.
 
+    Returns:
+        The profile with the mode worked in; ``default_mode`` names the mode in force.
+
     Raises:
-        ProfileError: no such device, file, key, value or mode; one line with file and line number.
+        ProfileError: no such device, file, key, value or mode; one line with file and line number. Every mode of
+            the profile is checked, not only the one asked for.
     """
     path = _find(device)
     tree, lines = _read(path)
     profile = _validate(path, tree, lines)
-    return _with_mode(path, profile, tree, lines, mode)
+    by_mode = {name: _in_mode(path, profile, tree, lines, name) for name in profile.modes}
+    name = mode if mode is not None else profile.default_mode
+    if name is None:
+        return profile
+    return by_mode[name] if name in by_mode else _at_own_rpm(path, profile, tree, lines, name)
 
 
 def _find(device: str | Path) -> Path:
     text = str(device)
-    if text.endswith((".yaml", ".yml")):
-        path = Path(text).expanduser()
-        if not path.is_file():
-            raise ProfileError(f"no device profile at {path}")
-        return path
+    if isinstance(device, Path) or text.lower().endswith(_SUFFIXES) or "/" in text or "\\" in text:
+        return _own_file(text)
     shipped = shipped_profiles()
-    key = _plain(text)
+    wanted = _plain(text)
     names = {_plain(name): path for name, path in shipped.items()}
-    if key in names:
-        return names[key]
-    by_alias = {_plain(alias): shipped[name] for name in shipped for alias in _aliases(shipped[name])}
-    if key in by_alias:
-        return by_alias[key]
-    valid = [*shipped, *(alias for name in shipped for alias in _aliases(shipped[name]))]
-    raise ProfileError(unknown_name("device", text, valid) + ", or a path to a .yaml file")
+    if wanted in names:
+        return names[wanted]
+    aliases = {alias: path for path in shipped.values() for alias in _aliases(path)}
+    by_alias = {_plain(alias): path for alias, path in aliases.items()}
+    if wanted in by_alias:
+        return by_alias[wanted]
+    hint = nearest_hint(text, [*shipped, *aliases])
+    raise ProfileError(f"unknown device {text!r}{hint}; valid: {', '.join(shipped)}, or a path to a .yaml file")
+
+
+def _own_file(text: str) -> Path:
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError as error:
+        raise ProfileError(f"{text}: {error}") from None
+    if path.is_dir():
+        raise ProfileError(f"{path} is a folder; a device profile is a file that ends in .yaml or .yml")
+    if not path.is_file():
+        beside = [other.name for other in path.parent.glob("*") if other.suffix.lower() in _SUFFIXES]
+        raise ProfileError(f"no device profile at {path}{nearest_hint(path.name, sorted(beside))}")
+    if path.suffix.lower() not in _SUFFIXES:
+        raise ProfileError(f"{path} does not end in .yaml or .yml, as a device profile does")
+    return path
 
 
 def _plain(name: str) -> str:
@@ -76,126 +105,84 @@ def _plain(name: str) -> str:
 
 
 def _aliases(path: Path) -> list[str]:
-    """Aliases by a look at the file's text: listing names must not parse every profile."""
-    match = re.search(r"^aliases:\s*\[(.*?)\]", path.read_text(), re.MULTILINE | re.DOTALL)
-    return [alias.strip(" '\"\n") for alias in match.group(1).split(",")] if match else []
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[tuple[str, ...], int]]:
-    """Parsed tree, and the line number of every key and list entry."""
+    """Aliases by a look at that key's own lines: finding a name must not parse every profile whole."""
     try:
-        text = path.read_text()
-        tree = yaml.load(text, _UniqueKeyLoader)  # noqa: S506  (a SafeLoader)
-        lines = _line_numbers(yaml.compose(text, yaml.SafeLoader), ())
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        raise ProfileError(f"{path}{where}: not valid YAML: {getattr(error, 'problem', error)}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{path}: cannot be read: {error}") from None
+        match = _ALIASES.search(path.read_text(encoding="utf-8"))
+        given = yaml.safe_load(match.group())["aliases"] if match else None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return []  # said in full when that file itself is loaded
+    return [str(alias) for alias in given] if isinstance(given, list) else []
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Lines]:
+    """Parsed tree, and the line number of every key and list entry."""
+    text = _text(path)
+    try:
+        loader = _UniqueKeyLoader(text)
+        node = loader.get_single_node()
+        lines = dict(_line_numbers(node, ()))
+        tree = loader.construct_document(node) if node is not None else None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ProfileError(f"{path}:{line}: not valid YAML: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ProfileError(f"{path}:{line}: not valid YAML: {error.problem}") from None
     if not isinstance(tree, dict):
-        raise ProfileError(f"{path}:1: a device profile is a mapping of keys, found {type(tree).__name__}")
+        found = "an empty file" if tree is None else "a list" if isinstance(tree, list) else repr(tree)
+        raise ProfileError(f"{path}:1: a device profile is a mapping of keys, found {found}")
     return tree, lines
 
 
-def _line_numbers(node: yaml.Node | None, at: tuple[str, ...]) -> dict[tuple[str, ...], int]:
-    lines: dict[tuple[str, ...], int] = {}
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ProfileError(f"{path}:{line}: not a text file (byte {error.start} is not UTF-8)") from None
+    except OSError as error:
+        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _line_numbers(
+    node: yaml.Node | None, at: tuple[str, ...], above: tuple[yaml.Node, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], int]]:
     if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            here = (*at, str(key.value))
-            lines[here] = key.start_mark.line + 1
-            lines.update(_line_numbers(value, here))
+        below = [(str(key.value), key.start_mark.line, value) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            here = (*at, str(i))
-            lines[here] = value.start_mark.line + 1
-            lines.update(_line_numbers(value, here))
-    return lines
+        below = [(str(i), value.start_mark.line, value) for i, value in enumerate(node.value)]
+    else:
+        return
+    if any(node is other for other in above):
+        raise yaml.constructor.ConstructorError(None, None, "an anchor contains itself", node.start_mark)
+    for name, line, value in below:
+        yield (*at, name), line + 1
+        yield from _line_numbers(value, (*at, name), (*above, node))
 
 
-def _validate(path: Path, tree: dict[str, Any], lines: dict[tuple[str, ...], int]) -> DeviceProfile:
+def _validate(path: Path, tree: dict[str, Any], lines: Lines, mode: str | None = None) -> DeviceProfile:
     try:
         return DeviceProfile.model_validate(tree)
     except ValidationError as error:
-        raise ProfileError(_describe(path, error, lines)) from None
+        raise ProfileError(describe(path, error, lines, mode)) from None
 
 
-def _describe(path: Path, error: ValidationError, lines: dict[tuple[str, ...], int]) -> str:
-    """The first fault as one line: file:line: where: what was found, what is allowed."""
-    faults = error.errors(include_url=False)
-    fault = faults[0]
-    where = _yaml_path(fault["loc"], lines)
-    line = next((lines[where[:n]] for n in range(len(where), 0, -1) if where[:n] in lines), 1)
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{path}:{line}: {'.'.join(where) or 'profile'}: {_reason(fault)}{more}"
+def _in_mode(path: Path, profile: DeviceProfile, tree: dict[str, Any], lines: Lines, mode: str) -> DeviceProfile:
+    """The profile with the sections of one of its modes laid over its own."""
+    changes = {section: getattr(profile.modes[mode], section) for section in _MODE_SECTIONS}
+    merged = {section: {**tree[section], **values} for section, values in changes.items() if values}
+    return _validate(path, {**tree, **merged, "default_mode": mode}, lines, mode)
 
 
-def _yaml_path(location: tuple[int | str, ...], lines: dict[tuple[str, ...], int]) -> tuple[str, ...]:
-    """Pydantic's location without the union tags that stand nowhere in the file."""
-    where: tuple[str, ...] = ()
-    parts = [str(part) for part in location]
-    for i, part in enumerate(parts):
-        if (*where, part) in lines or i == len(parts) - 1:
-            where = (*where, part)
-    return where
-
-
-def _reason(fault: Any) -> str:
-    if fault["type"] == "extra_forbidden":
-        valid = _valid_keys(fault["loc"])
-        return f"unknown key{nearest_hint(str(fault['loc'][-1]), valid)}; valid: {', '.join(valid)}"
-    if fault["type"] == "missing":
-        return "this key is missing"
-    found = "" if isinstance(fault["input"], dict | list) else f", found {fault['input']!r}"
-    return str(fault["msg"]).removeprefix("Value error, ") + found
-
-
-def _valid_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Keys of the model that stands at a location's parent."""
-    kinds: dict[str, type[BaseModel]] = {
-        "spinning_free": schema.SpinningFree,
-        "spinning_locked": schema.SpinningLocked,
-        "rosette": schema.Rosette,
-        "rosette_mirror": schema.RosetteMirror,
-        "raster": schema.Raster,
-        "range": schema.RangeSpec,
-        "noise": schema.NoiseSpec,
-        "beam": schema.BeamSpec,
-        "nominal": schema.Nominal,
-        "wedges": schema.Wedge,
-        "sources": schema.Source,
-        "modes": schema.Mode,
-    }
-    model: type[BaseModel] = next(
-        (kinds[str(part)] for part in reversed(location[:-1]) if str(part) in kinds), DeviceProfile
-    )
-    return list(model.model_fields)
-
-
-def _with_mode(
-    path: Path,
-    profile: DeviceProfile,
-    tree: dict[str, Any],
-    lines: dict[tuple[str, ...], int],
-    mode: str | None,
-) -> DeviceProfile:
-    name = mode if mode is not None else profile.default_mode
-    if name is None:
-        return profile
-    if name in profile.modes:
-        overrides = {key: getattr(profile.modes[name], key) for key in _MODE_SECTIONS}
-    elif profile.pattern.kind == "spinning_free" and (match := _RPM_MODE.fullmatch(name)):
-        overrides = {"pattern": {"rpm": float(match.group(1))}}
-    else:
-        valid = [*profile.modes, *(["<n>rpm"] if profile.pattern.kind == "spinning_free" else [])]
-        raise ProfileError(unknown_name(f"mode of {profile.name}", name, valid))
-    merged = {**tree, "default_mode": name if profile.modes and name in profile.modes else profile.default_mode}
-    for section, values in overrides.items():
-        merged[section] = {**tree[section], **values}
-    at_mode: dict[tuple[str, ...], int] = {
-        (section, key): lines[("modes", name, section, key)]
-        for section, values in overrides.items()
-        for key in values
-        if ("modes", name, section, key) in lines
-    }
-    return _validate(path, merged, {**lines, **at_mode})
+def _at_own_rpm(path: Path, profile: DeviceProfile, tree: dict[str, Any], lines: Lines, mode: str) -> DeviceProfile:
+    """The profile with a speed of the caller's own, which becomes one of its modes."""
+    match = _RPM_MODE.fullmatch(mode)
+    if profile.pattern.kind != "spinning_free" or match is None:
+        own = ["<n>rpm"] if profile.pattern.kind == "spinning_free" else []
+        raise ProfileError(unknown_name(f"mode of {profile.name}", mode, [*profile.modes, *own]))
+    least, most = profile.pattern.rpm_min, profile.pattern.rpm_max
+    if not least <= float(match.group(1)) <= most:
+        raise ProfileError(f"{profile.name} turns at {least:g} to {most:g} rpm, found mode {mode!r}")
+    modes = {**tree.get("modes", {}), mode: {"pattern": {"rpm": float(match.group(1))}}}
+    with_it = {**tree, "modes": modes, "default_mode": mode}
+    return _in_mode(path, _validate(path, with_it, lines), with_it, lines, mode)

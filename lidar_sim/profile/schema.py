@@ -6,6 +6,9 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from lidar_sim.errors import nearest_hint
 
 Ratio = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[float, Field(gt=0.0)]
@@ -16,8 +19,27 @@ ElevationDeg = Annotated[float, Field(ge=-90.0, le=90.0)]
 AzimuthDeg = Annotated[float, Field(ge=-360.0, le=360.0)]
 
 
+FAULT = "fault"
+"""Type of the errors that the checks below raise; their context names the faulty key."""
+
+
+def _fault(at: str, reason: str) -> PydanticCustomError:
+    """An error that belongs to one key below the model that is being checked, given as "key" or "key.key"."""
+    return PydanticCustomError(FAULT, "{reason}", {"reason": reason, "at": at})
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _truth_is_no_number(cls, data: Any) -> Any:
+        """Pydantic reads ``true`` as 1.0; in a YAML file it is a slip (``yes``, ``on``)."""
+        for key, value in data.items() if isinstance(data, dict) else ():
+            field = cls.model_fields.get(str(key))
+            if isinstance(value, bool) and field is not None and field.annotation is not bool:
+                raise _fault(str(key), f"a truth value does not belong here, found {str(value).lower()}")
+        return data
 
 
 class Source(_Frozen):
@@ -41,10 +63,14 @@ class _Sourced(_Frozen):
             given = self.model_fields_set - {"source", "kind"}
             unknown = set(self.source) - set(type(self).model_fields) - {"rest"}
             if unknown:
-                raise ValueError(f"source names no field of this section: {', '.join(sorted(unknown))}")
+                key = min(unknown)
+                valid = [*(name for name in type(self).model_fields if name not in {"source", "kind"}), "rest"]
+                raise _fault(
+                    f"source.{key}", f"no key of this section{nearest_hint(key, valid)}; valid: {', '.join(valid)}"
+                )
             missing = given - set(self.source)
             if missing and "rest" not in self.source:
-                raise ValueError(f"no source for: {', '.join(sorted(missing))} (name them, or add 'rest')")
+                raise _fault("source", f"no source for: {', '.join(sorted(missing))} (name them, or add 'rest')")
         return self
 
     def source_keys(self) -> set[str]:
@@ -73,10 +99,10 @@ class _Lasers(_Sourced):
         for name in ("azimuth_offset_deg", "vertical_offset_mm", "fire_time_ns"):
             values = getattr(self, name)
             if values is not None and len(values) != rows:
-                raise ValueError(f"{name} has {len(values)} entries, elevation_deg has {rows}")
+                raise _fault(name, f"has {len(values)} entries, elevation_deg has {rows}")
         times = self.fire_time_ns
         if times is not None and any(b < a for a, b in pairwise(times)):
-            raise ValueError("fire_time_ns must not decrease: list the lasers in firing order")
+            raise _fault("fire_time_ns", "must not decrease: list the lasers in firing order")
         return self
 
 
@@ -93,9 +119,12 @@ class SpinningFree(_Lasers):
     @model_validator(mode="after")
     def _rpm_in_limits(self) -> SpinningFree:
         if not self.rpm_min <= self.rpm <= self.rpm_max:
-            raise ValueError(f"rpm {self.rpm:g} is outside {self.rpm_min:g} to {self.rpm_max:g}")
+            raise _fault(
+                "rpm", f"must lie between rpm_min {self.rpm_min:g} and rpm_max {self.rpm_max:g}, found {self.rpm:g}"
+            )
         if self.fire_time_ns is not None and self.fire_time_ns[-1] >= self.cycle_ns:
-            raise ValueError("the last laser fires after the end of the sequence (cycle_ns)")
+            last = self.fire_time_ns[-1]
+            raise _fault("cycle_ns", f"must be longer than the last laser's fire_time_ns {last}, found {self.cycle_ns}")
         return self
 
 
@@ -119,8 +148,9 @@ class SpinningLocked(_Lasers):
     def _window_in_turn(self) -> SpinningLocked:
         fired = self.columns_per_turn if self.columns is None else self.columns
         if self.first_column + fired > self.columns_per_turn:
-            raise ValueError(
-                f"first_column {self.first_column} + columns {fired} exceeds columns_per_turn {self.columns_per_turn}"
+            raise _fault(
+                "columns_per_turn" if self.columns is None else "columns",
+                f"first_column {self.first_column} + columns {fired} exceeds columns_per_turn {self.columns_per_turn}",
             )
         return self
 
@@ -211,7 +241,7 @@ class RangeSpec(_Sourced):
     @model_validator(mode="after")
     def _ordered(self) -> RangeSpec:
         if self.min_m >= self.max_m:
-            raise ValueError(f"min_m {self.min_m:g} must be less than max_m {self.max_m:g}")
+            raise _fault("min_m", f"must be less than max_m {self.max_m:g}, found {self.min_m:g}")
         return self
 
 
@@ -272,11 +302,20 @@ class DeviceProfile(_Frozen):
 
     @model_validator(mode="after")
     def _sources_exist(self) -> DeviceProfile:
+        valid = sorted(self.sources)
         for section in ("pattern", "range", "noise", "beam", "nominal"):
             spec = getattr(self, section)
             missing = (spec.source_keys() if spec is not None else set()) - set(self.sources)
             if missing:
-                raise ValueError(f"{section}.source names {sorted(missing)}; sources has {sorted(self.sources)}")
+                key = min(missing)
+                hint = nearest_hint(key, valid)
+                raise _fault(f"{section}.source", f"{key!r} is not in sources{hint}; valid: {', '.join(valid)}")
+        return self
+
+    @model_validator(mode="after")
+    def _default_mode_exists(self) -> DeviceProfile:
         if self.modes and self.default_mode not in self.modes:
-            raise ValueError(f"default_mode {self.default_mode!r} is not in modes: {', '.join(self.modes)}")
+            found = "missing" if self.default_mode is None else f"found {self.default_mode!r}"
+            hint = nearest_hint(str(self.default_mode), list(self.modes))
+            raise _fault("default_mode", f"must be one of modes, {found}{hint}; valid: {', '.join(self.modes)}")
         return self

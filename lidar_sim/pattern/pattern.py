@@ -47,21 +47,23 @@ class Pattern(Protocol):
         ...
 
 
-def check_beams(first: int, last: int, end: int) -> None:
-    """Refuse a range of beams that is not within [0, end).
+def checked_beams(first: int, last: int, end: int) -> tuple[int, int]:
+    """The range of beams as plain integers, if it lies within [0, end).
 
     Raises:
-        OptionError: as said.
+        OptionError: it does not.
     """
     if not 0 <= first <= last <= end:
         raise OptionError(f"beams [{first}, {last}) are not a range within [0, {end})")
+    return int(first), int(last)
 
 
-def check_frame(frame: int) -> None:
-    """Refuse a frame before power-on.
+def checked_frame(frame: int) -> int:
+    """The number of a frame as a plain integer, so that products with it cannot overflow.
 
     Raises:
-        OptionError: ``frame`` is negative.
+        OptionError: it is negative.
     """
     if frame < 0:
         raise OptionError(f"frames are numbered from 0, found {frame}")
+    return int(frame)

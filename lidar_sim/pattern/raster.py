@@ -6,7 +6,7 @@ import numpy as np
 
 from lidar_sim.pattern.kernels.beams import allocate
 from lidar_sim.pattern.kernels.raster import fire_raster
-from lidar_sim.pattern.pattern import check_beams, check_frame
+from lidar_sim.pattern.pattern import checked_beams, checked_frame
 from lidar_sim.pattern.rates import LAST_NS, NS_PER_S, ceil_product, fixed_rate, rational
 from lidar_sim.profile import schema
 from lidar_sim.records import U16, Firings
@@ -39,17 +39,16 @@ class Raster:
 
     def frame_start(self, frame: int) -> int:
         """First pixel of image ``frame``."""
-        check_frame(frame)
-        return frame * self.rows * self._width
+        return checked_frame(frame) * self.rows * self._width
 
     def frame_shape(self, frame: int) -> tuple[int, int]:
         """(height, width) in pixels."""
-        check_frame(frame)
+        checked_frame(frame)
         return self.rows, self._width
 
     def firings(self, first: int, last: int) -> Firings:
         """Beams [first, last)."""
-        check_beams(first, last, self._end)
+        first, last = checked_beams(first, last, self._end)
         beams = allocate(last - first)
         fire_raster(first, last, self._width, self.rows, *self._pinhole, self._kernel_rate, beams)
         return Firings(*beams)

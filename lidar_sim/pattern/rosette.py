@@ -18,7 +18,7 @@ from lidar_sim.pattern.kernels.rosette import (
     mirror_directions,
     wedge_directions,
 )
-from lidar_sim.pattern.pattern import check_beams, check_frame
+from lidar_sim.pattern.pattern import checked_beams, checked_frame
 from lidar_sim.pattern.rates import (
     LAST_NS,
     NS_PER_MINUTE,
@@ -35,7 +35,9 @@ from lidar_sim.rng import draw, draw_normal, make_key
 
 _PHASE_STREAM = 1
 _SPEED_STREAM = 2
-_PROBE_BEAMS = 4096
+# Not a divisor of any rotor's turn: the probes fall on all combinations of angles within a minute.
+_PROBES = 4096
+_PROBE_STEP_NS = 14_142_137
 
 
 class NonRepeating:
@@ -76,16 +78,15 @@ class NonRepeating:
 
     def frame_start(self, frame: int) -> int:
         """First beam of frame ``frame``."""
-        check_frame(frame)
-        return ceil_product(frame, 1 / self._frames_per_beam)
+        return ceil_product(checked_frame(frame), 1 / self._frames_per_beam)
 
     def frame_shape(self, frame: int) -> None:
         """None: there are no rows and columns."""
-        check_frame(frame)
+        checked_frame(frame)
 
     def firings(self, first: int, last: int) -> Firings:
         """Beams [first, last)."""
-        check_beams(first, last, self._end)
+        first, last = checked_beams(first, last, self._end)
         beams = allocate(last - first)
         fire_evenly(
             first,
@@ -114,7 +115,9 @@ class NonRepeating:
         raise NotImplementedError
 
     def _refuse_total_reflection(self) -> None:
-        if np.isnan(self.firings(0, _PROBE_BEAMS).direction).any():
+        probe = np.arange(_PROBES)
+        directions = self.directions_at(probe * _PROBE_STEP_NS, (probe % self.rows).astype(np.uint16))
+        if np.isnan(directions).any():
             raise ProfileError("the light is totally reflected inside the glass: lower a tilt or a refractive index")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from lidar_sim.pattern.kernels.beams import allocate
 from lidar_sim.pattern.kernels.spinning import fire_free
 from lidar_sim.pattern.lasers import rotor_lasers, top_row_first
-from lidar_sim.pattern.pattern import check_beams, check_frame
+from lidar_sim.pattern.pattern import checked_beams, checked_frame
 from lidar_sim.pattern.rates import (
     LAST_NS,
     NS_PER_MINUTE,
@@ -52,17 +52,16 @@ class FreeSpinning:
 
     def frame_start(self, frame: int) -> int:
         """First beam of the first sequence that starts in revolution ``frame``."""
-        check_frame(frame)
-        return self.rows * self._first_sequence(frame)
+        return self.rows * self._first_sequence(checked_frame(frame))
 
     def frame_shape(self, frame: int) -> tuple[int, int]:
         """(lasers, sequences that start in revolution ``frame``)."""
-        check_frame(frame)
+        frame = checked_frame(frame)
         return self.rows, self._first_sequence(frame + 1) - self._first_sequence(frame)
 
     def firings(self, first: int, last: int) -> Firings:
         """Beams [first, last)."""
-        check_beams(first, last, self._end)
+        first, last = checked_beams(first, last, self._end)
         beams = allocate(last - first)
         frame = floor_product(first // self.rows, self._turns_per_sequence)
         fire_free(

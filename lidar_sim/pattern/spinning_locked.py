@@ -8,7 +8,7 @@ from lidar_sim.errors import ProfileError
 from lidar_sim.pattern.kernels.beams import allocate
 from lidar_sim.pattern.kernels.spinning import fire_locked
 from lidar_sim.pattern.lasers import rotor_lasers, top_row_first
-from lidar_sim.pattern.pattern import check_beams, check_frame
+from lidar_sim.pattern.pattern import checked_beams, checked_frame
 from lidar_sim.pattern.rates import LAST_NS, NS_PER_S, ceil_product, fixed_rate, floor_product, rational
 from lidar_sim.profile.schema import SpinningLocked
 from lidar_sim.records import U16, Firings
@@ -64,17 +64,16 @@ class LockedSpinning:
 
     def frame_start(self, frame: int) -> int:
         """First beam of turn ``frame``."""
-        check_frame(frame)
-        return frame * self._columns * self.rows
+        return checked_frame(frame) * self._columns * self.rows
 
     def frame_shape(self, frame: int) -> tuple[int, int]:
         """(lasers, columns that fire in a turn)."""
-        check_frame(frame)
+        checked_frame(frame)
         return self.rows, self._columns
 
     def firings(self, first: int, last: int) -> Firings:
         """Beams [first, last)."""
-        check_beams(first, last, self._end)
+        first, last = checked_beams(first, last, self._end)
         beams = allocate(last - first)
         fire_locked(
             first,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from lidar_sim.cast.brute import Brute
 from lidar_sim.cast.bulk import cast_rays
 from lidar_sim.cast.caster import Caster
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.table import CASTERS, make_caster
 
-__all__ = ["CASTERS", "Caster", "MultiRay", "Scene", "cast_rays", "make_caster"]
+__all__ = ["CASTERS", "Brute", "Caster", "MultiRay", "Scene", "cast_rays", "make_caster"]

@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 
 from lidar_sim.cast.kernels.grouping import group_by_origin, order_by_group
-from lidar_sim.cast.kernels.mujoco_rays import SIGNATURES, Calls, Rays, cast_pieces, cast_pieces_alone
+from lidar_sim.cast.kernels.mujoco_rays import SIGNATURES, Calls, cast_pieces, cast_pieces_alone
 from lidar_sim.cast.mujoco_c import c_functions
-from lidar_sim.cast.rays import check_rays, to_hits
+from lidar_sim.cast.rays import check_rays, empty_rays, to_hits
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.threads import thread_count, use_threads
 from lidar_sim.records import I32, I64, Hits, Keyframe, RayBatch
@@ -95,23 +95,14 @@ class MultiRay:
         return _back_in_order(hits, order)
 
     def _run(self, origin: np.ndarray, direction: np.ndarray, start: I64, stop: I64, *, shared: bool) -> Hits:
-        n = len(origin)
-        rays = Rays(
-            origin=origin,
-            direction=direction,
-            distance=np.empty(n),
-            geom=np.empty(n, np.int32),
-            flex=np.empty(n, np.int32),
-            normal=np.empty((n, 3)),
-            cos_incidence=np.empty(n),
-        )
+        rays = empty_rays(origin, direction)
         work = (self._calls, self._addresses, rays, start, stop, shared, self._flexes, self._scratch)
         if self._threads == 1 or len(start) <= 1:
             cast_pieces_alone(*work)
         else:
             with use_threads(self._threads):
                 cast_pieces(*work)
-        return to_hits(rays.distance, rays.geom, rays.flex, rays.normal, rays.cos_incidence, self._scene.geom_body)
+        return to_hits(rays, self._scene.geom_body)
 
 
 def _visible_flexes(scene: Scene) -> I32:

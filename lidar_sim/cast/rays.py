@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lidar_sim.cast.kernels.batch import Rays
 from lidar_sim.cast.kernels.checks import first_unfit
 from lidar_sim.errors import LidarSimError
 from lidar_sim.records import F64, I32, Hits, RayBatch
@@ -32,18 +33,35 @@ def check_rays(rays: RayBatch) -> tuple[F64, F64]:
     return origin, direction
 
 
-def to_hits(distance: F64, geom: I32, flex: I32, normal: F64, cos_incidence: F64, geom_body: I32) -> Hits:
-    """Hits with the body of each geom.
+def empty_rays(origin: F64, direction: F64) -> Rays:
+    """Checked rays with room for their results, to be filled by a kernel."""
+    n = len(origin)
+    return Rays(
+        origin=origin,
+        direction=direction,
+        distance=np.empty(n),
+        geom=np.empty(n, np.int32),
+        flex=np.empty(n, np.int32),
+        normal=np.empty((n, 3)),
+        cos_incidence=np.empty(n),
+    )
+
+
+def to_hits(rays: Rays, geom_body: I32) -> Hits:
+    """Hits of finished rays, with the body of each geom.
 
     Args:
-        distance: (N,) m, +inf = none.
-        geom: (N,) geom id, -1 = none.
-        flex: (N,) flex id, -1 = none.
-        normal: (N, 3).
-        cos_incidence: (N,).
+        rays: results filled in.
         geom_body: (ngeom,) body of each geom.
     """
-    body = np.full(len(geom), -1, np.int32)
-    hit = geom >= 0
-    body[hit] = geom_body[geom[hit]]
-    return Hits(distance=distance, geom=geom, body=body, flex=flex, normal=normal, cos_incidence=cos_incidence)
+    body = np.full(len(rays.geom), -1, np.int32)
+    hit = rays.geom >= 0
+    body[hit] = geom_body[rays.geom[hit]]
+    return Hits(
+        distance=rays.distance,
+        geom=rays.geom,
+        body=body,
+        flex=rays.flex,
+        normal=rays.normal,
+        cos_incidence=rays.cos_incidence,
+    )

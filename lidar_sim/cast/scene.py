@@ -77,6 +77,18 @@ class Scene:
         """Let geoms and flexes stand as at ``after``; ``before`` is for casters that move them between."""
         self._keyframe = after
 
+    def only(self, geoms: Mask) -> Scene:
+        """The same scene with nothing but some of its geoms, and no flexes.
+
+        Args:
+            geoms: (ngeom,) True = kept, if it is visible at all.
+        """
+        part = copy.copy(self)
+        part.geom_visible = self.geom_visible & geoms
+        part.flex_visible = np.zeros_like(self.flex_visible)
+        part.model = _private_copy(self.model, part.geom_visible)
+        return part
+
     @property
     def world(self) -> mujoco.MjData:
         """Kinematics of the last pose; to be read only.

@@ -59,25 +59,6 @@ class Calls(NamedTuple):
     """1 = static geoms are visible."""
 
 
-class Rays(NamedTuple):
-    """Rays of one batch and where their results go; pieces are rows [start, stop)."""
-
-    origin: Any
-    """(N, 3) f64 m."""
-    direction: Any
-    """(N, 3) f64 unit."""
-    distance: Any
-    """(N,) f64 m, out."""
-    geom: Any
-    """(N,) i32, out."""
-    flex: Any
-    """(N,) i32, out."""
-    normal: Any
-    """(N, 3) f64, out."""
-    cos_incidence: Any
-    """(N,) f64, out."""
-
-
 @jit
 def _cast_geoms(calls, data, rays, start, stop, shared):
     """MuJoCo's own distances (-1 = none) of the rays [start, stop)."""
@@ -179,7 +160,7 @@ def cast_pieces(calls, data, rays, start, stop, shared, flexes, scratch) -> Any:
     Args:
         calls: ``Calls``.
         data: (T,) intp addresses of one mjData a thread.
-        rays: ``Rays``.
+        rays: ``batch.Rays``.
         start: (K,) i64 first row of each piece.
         stop: (K,) i64 end of each piece.
         shared: whether the rays of a piece have one origin.

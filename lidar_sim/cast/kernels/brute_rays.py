@@ -1,0 +1,141 @@
+"""Every ray against every visible geom, one after another: slow, plain, the reference."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from lidar_sim.cast.kernels.primitives import (
+    MISS,
+    dot,
+    ray_box,
+    ray_capsule,
+    ray_cylinder,
+    ray_ellipsoid,
+    ray_plane,
+    ray_sphere,
+)
+from lidar_sim.cast.kernels.surfaces import ray_flex, ray_hfield, ray_mesh
+from lidar_sim.jit import inline_jit, jit, parallel_jit, prange
+
+# mjtGeom, part of MuJoCo's file format.
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
+
+
+class Geoms(NamedTuple):
+    """Visible geoms and where they stand; the arrays after ``ids`` hold all geoms."""
+
+    ids: Any
+    """(G,) i32, ascending."""
+    type: Any
+    """(ngeom,) i32 mjtGeom."""
+    size: Any
+    """(ngeom, 3) f64 m."""
+    data: Any
+    """(ngeom,) i32 number of the mesh or height field."""
+    reach: Any
+    """(ngeom,) f64 m, radius around ``pos`` that holds the geom; +inf for planes."""
+    pos: Any
+    """(ngeom, 3) f64 m, world frame."""
+    mat: Any
+    """(ngeom, 9) f64, rotation to the world frame, row by row."""
+
+
+@inline_jit
+def _to_local(mat, v):
+    return (
+        mat[0] * v[0] + mat[3] * v[1] + mat[6] * v[2],
+        mat[1] * v[0] + mat[4] * v[1] + mat[7] * v[2],
+        mat[2] * v[0] + mat[5] * v[1] + mat[8] * v[2],
+    )
+
+
+@inline_jit
+def _to_world(mat, v):
+    return (
+        mat[0] * v[0] + mat[1] * v[1] + mat[2] * v[2],
+        mat[3] * v[0] + mat[4] * v[1] + mat[5] * v[2],
+        mat[6] * v[0] + mat[7] * v[1] + mat[8] * v[2],
+    )
+
+
+@inline_jit
+def _may_reach(o, d, reach):
+    """Whether the ray passes the sphere of radius ``reach`` around the frame's origin."""
+    ahead = max(-dot(o, d), 0.0)
+    p = (o[0] + ahead * d[0], o[1] + ahead * d[1], o[2] + ahead * d[2])
+    return dot(p, p) <= reach * reach
+
+
+@jit
+def _ray_geom(geoms, g, meshes, fields, o, d):
+    """One geom, in its own frame: the table from type to function."""
+    kind, size = geoms.type[g], geoms.size[g]
+    if kind == PLANE:
+        return ray_plane(size, o, d)
+    if kind == SPHERE:
+        return ray_sphere(size, o, d)
+    if kind == CAPSULE:
+        return ray_capsule(size, o, d)
+    if kind == ELLIPSOID:
+        return ray_ellipsoid(size, o, d)
+    if kind == CYLINDER:
+        return ray_cylinder(size, o, d)
+    if kind == BOX:
+        return ray_box(size, o, d)
+    if kind == MESH:
+        return ray_mesh(meshes, geoms.data[g], o, d)
+    if kind == HFIELD:
+        return ray_hfield(fields, geoms.data[g], o, d)
+    return MISS
+
+
+@jit
+def _ray_scene(geoms, meshes, fields, flexes, o, d):
+    """Nearest surface along one ray of the world: distance, geom, flex and normal."""
+    best, best_geom, best_flex = math.inf, -1, -1
+    normal = (0.0, 0.0, 0.0)
+    for g in geoms.ids:
+        pos, mat = geoms.pos[g], geoms.mat[g]
+        local_o = _to_local(mat, (o[0] - pos[0], o[1] - pos[1], o[2] - pos[2]))
+        local_d = _to_local(mat, d)
+        if not _may_reach(local_o, local_d, geoms.reach[g]):
+            continue
+        t, nx, ny, nz = _ray_geom(geoms, g, meshes, fields, local_o, local_d)
+        if t < best:
+            best, best_geom = t, g
+            normal = _to_world(mat, (nx, ny, nz))
+    for f in flexes.ids:
+        t, nx, ny, nz = ray_flex(flexes, f, o, d)
+        if t < best:
+            best, best_geom, best_flex = t, -1, f
+            normal = (nx, ny, nz)
+    return best, best_geom, best_flex, normal
+
+
+@jit
+def _cast_ray(geoms, meshes, fields, flexes, rays, i):
+    o = (rays.origin[i, 0], rays.origin[i, 1], rays.origin[i, 2])
+    d = (rays.direction[i, 0], rays.direction[i, 1], rays.direction[i, 2])
+    distance, geom, flex, normal = _ray_scene(geoms, meshes, fields, flexes, o, d)
+    rays.distance[i] = distance
+    rays.geom[i] = geom
+    rays.flex[i] = flex
+    for axis in range(3):
+        rays.normal[i, axis] = normal[axis]
+    rays.cos_incidence[i] = abs(dot(normal, d))
+
+
+@parallel_jit
+def cast_brute(geoms, meshes, fields, flexes, rays) -> Any:
+    """Nearest surface of each ray.
+
+    Args:
+        geoms: ``Geoms``.
+        meshes: ``surfaces.Meshes``.
+        fields: ``surfaces.HeightFields``.
+        flexes: ``surfaces.Flexes``.
+        rays: ``batch.Rays``; its results are written.
+    """
+    for i in prange(len(rays.origin)):
+        _cast_ray(geoms, meshes, fields, flexes, rays, i)

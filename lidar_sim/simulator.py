@@ -18,6 +18,7 @@ from lidar_sim.profile import DeviceProfile, load_profile
 from lidar_sim.records import F64, Firings, Keyframe, RayBatch, Scan
 from lidar_sim.rng import make_key
 from lidar_sim.schedule import PoseSource, Scheduler
+from lidar_sim.schedule.clock import simulation_ns
 
 
 class Lidar:
@@ -72,8 +73,12 @@ class Lidar:
         self.profile = device if isinstance(device, DeviceProfile) else load_profile(device, mode)
         self.name = name if name is not None else f"{self.profile.name}@{mount}"
         self.seed = seed
+        self._mode = mode if mode is not None else self.profile.default_mode
+        self._noise = noise
         self.pattern = make_pattern(self.profile, seed)
         self._poses = PoseSource(model, mount, offset)
+        # Stills have their own, for a capture ends the life of the one before the last.
+        self._still_poses = PoseSource(model, mount, offset)
         self._scheduler = Scheduler(self.pattern, motion=motion)
         scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
         self._caster = make_caster(caster, scene, threads=threads)
@@ -98,18 +103,22 @@ class Lidar:
     def step(self, data: mujoco.MjData) -> list[Scan]:
         """Fire the beams due since the last call and return the frames that became complete.
 
+        The first call switches the device on; a second one at the same ``data.time`` does nothing.
+
         Args:
             data: state of the model at ``data.time``; may stand before or after ``mj_step`` or ``mj_forward``.
 
         Raises:
             TimeError: ``data.time`` went backwards; call ``reset()`` when the simulation was reset.
         """
-        after = self._poses.capture(data)
-        before, self._before = self._before, after
+        if self._before is not None and simulation_ns(data.time) == self._before.time_ns:
+            return []
+        before, after = self._before, self._poses.capture(data)
         if before is None:
             self._power_on(after)
             return []
         self._scheduler.add(after)
+        self._before = after
         self._assembler.note_pose(after)
         self._caster.pose(before, after)
         scans: list[Scan] = []
@@ -133,7 +142,7 @@ class Lidar:
         if number < 0:
             raise OptionError(f"frame must be 0 or more, found {number}")
         self._next_still_frame = number + 1
-        keyframe = self._poses.snapshot(data)
+        keyframe = self._still_poses.capture(data)
         assembler = self._new_assembler()
         assembler.note_pose(keyframe)
         self._caster.pose(keyframe, keyframe)
@@ -150,8 +159,7 @@ class Lidar:
     def start(self, data: mujoco.MjData) -> None:
         """Switch the device on at ``data.time``; ``step`` does it at its first call otherwise."""
         self.reset()
-        self._before = self._poses.capture(data)
-        self._power_on(self._before)
+        self._power_on(self._poses.capture(data))
 
     def reset(self) -> None:
         """Switch the device off; the next ``step`` begins with frame 0."""
@@ -161,6 +169,7 @@ class Lidar:
         self._assembler = self._new_assembler()
 
     def _power_on(self, keyframe: Keyframe) -> None:
+        self._before = keyframe
         self._scheduler.start(keyframe)
         self._assembler.note_pose(keyframe)
 
@@ -177,7 +186,7 @@ class Lidar:
             planar=self.profile.range.planar,
             keep_misses=self._keep_misses,
             T_body_sensor=self._poses.T_body_sensor,
-            info={"seed": self.seed, "mode": self.profile.default_mode},
+            info={"seed": self.seed, "mode": self._mode, "caster": self._caster.name, "noise": self._noise},
         )
 
 

@@ -96,7 +96,7 @@ class Lidar:
         self._next_still_frame = 0
 
     @property
-    def T_body_sensor(self) -> F64:
+    def T_body_sensor(self) -> F64:  # noqa: N802  (a frame in a name)
         """(7,) pose of the sensor in the body that carries it: position m, quaternion w x y z."""
         return self._poses.T_body_sensor
 

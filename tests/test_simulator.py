@@ -29,7 +29,10 @@ BOX_ROOM = """
       <geom name="trunk" type="box" size="1.0 0.2 0.1"/>
       <site name="lidar" pos="0 0 0.3"/>
       <camera name="eye" pos="0.4 0 0" xyaxes="0 -1 0 0 0 1"/>
-      <body name="leg" pos="0 0.9 0"><joint type="hinge" axis="0 1 0"/><geom name="leg" type="sphere" size="0.2"/></body>
+      <body name="leg" pos="0 0.9 0">
+        <joint type="hinge" axis="0 1 0"/>
+        <geom name="leg" type="sphere" size="0.2"/>
+      </body>
     </body>
   </worldbody>
 </mujoco>
@@ -119,16 +122,12 @@ def test_without_noise_every_point_lies_where_mj_ray_says(model: mujoco.MjModel)
     scan = to_frame(lidar.scan(data), "world")
     geom = np.zeros(1, np.int32)
     for i in range(0, len(scan), 97):
-        origin = data.site("lidar").xpos + [0.0, 0.0, scan.points[i, 2] - data.site("lidar").xpos[2]]
-        origin = np.array([*data.site("lidar").xpos[:2], origin[2] - scan["z"][i] + data.site("lidar").xpos[2]])
-        direction = scan.points[i] - data.site("lidar").xpos
-        ring = scan["ring"][i]
-        origin = data.site("lidar").xpos.copy()
-        origin[2] += lidar.pattern.firings(int(scan["firing"][i]), int(scan["firing"][i]) + 1).origin[0, 2]
-        direction = scan.points[i] - origin
-        distance = np.linalg.norm(direction)
-        found = mujoco.mj_ray(model, data, origin, direction / distance, None, 1, model.body("base").id, geom)
-        assert found == pytest.approx(distance, abs=EXACT_M), ring
+        beam = int(scan["firing"][i])
+        origin = data.site("lidar").xpos + lidar.pattern.firings(beam, beam + 1).origin[0]
+        reach = scan.points[i] - origin
+        distance = np.linalg.norm(reach)
+        found = mujoco.mj_ray(model, data, origin, reach / distance, None, 1, model.body("base").id, geom)
+        assert found == pytest.approx(distance, abs=EXACT_M)
         assert geom[0] == scan["geom"][i]
 
 
@@ -276,7 +275,7 @@ def test_the_depth_camera_gives_planar_depth(model: mujoco.MjModel) -> None:
 
 
 def test_wrong_names_fail_at_construction_and_list_the_right_ones(model: mujoco.MjModel) -> None:
-    with pytest.raises(ModelError, match="did you mean 'lidar'.*eye"):
+    with pytest.raises(ModelError, match=r"did you mean 'lidar'.*eye"):
         Lidar(model, "vlp16", mount="lidr")
     with pytest.raises(ProfileError, match="vlp16"):
         Lidar(model, "vlp17", mount="lidar")

@@ -16,6 +16,7 @@ from lidar_sim.bench.pipeline import PipelineSpeed, measure_pipeline
 from lidar_sim.bench.rig import Rig
 from lidar_sim.cast import CASTERS
 from lidar_sim.errors import ExportError, OptionError, unknown_name
+from lidar_sim.export import whole_file
 
 _FORMAT = "lidar_sim bench 1"
 
@@ -46,17 +47,10 @@ class BenchReport:
         """Write as JSON; the file appears whole or not at all.
 
         Raises:
-            ExportError: its folder does not exist.
+            ExportError: it cannot be written.
         """
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise ExportError(f"no folder {target.parent} to write {target.name} into")
-        temporary = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            temporary.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, indent=2) + "\n")
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as stream:
+            stream.write((json.dumps({"format": _FORMAT, **asdict(self)}, indent=2) + "\n").encode())
 
 
 def read_report(path: str | Path) -> BenchReport:

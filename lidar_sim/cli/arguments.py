@@ -48,6 +48,49 @@ def add_command(
     return parser
 
 
+def add_sensor_options(parser: argparse.ArgumentParser) -> None:
+    """Options of every simulated sensor: noise, seed, caster, what it does not see."""
+    options = parser.add_argument_group("sensor")
+    options.add_argument("--no-noise", dest="noise", action="store_false", help="the truth exactly")
+    options.add_argument("--seed", type=int, default=0, help="of all randomness (default: %(default)s)")
+    options.add_argument("--caster", default="multiray", help="what casts the rays (default: %(default)s)")
+    options.add_argument("--threads", type=positive_int, metavar="N", help="default: all cores")
+    options.add_argument(
+        "--exclude", default="body", metavar="WHAT", help="none, body (default), subtree, or names of bodies"
+    )
+    options.add_argument(
+        "--geomgroups", type=group_list, metavar="0,1", help="geom groups that are seen (default: all)"
+    )
+    options.add_argument("--keep-misses", action="store_true", help="keep a NaN row for each beam without a return")
+
+
+def exclusion(text: str) -> str | list[str]:
+    """What ``Lidar(exclude=...)`` takes: a word, or a list of body names."""
+    return name_list(text) if "," in text else text
+
+
+def mount_offset(numbers: tuple[float, ...] | None) -> Any:
+    """What ``Lidar(offset=...)`` takes, from x, y, z and perhaps roll, pitch, yaw in degrees."""
+    return None if numbers is None else (numbers[:3], numbers[3:] or (0.0, 0.0, 0.0))
+
+
+def robot_pose(numbers: tuple[float, ...] | None) -> list[float] | None:
+    """What ``build_model(pose=...)`` takes: position m and quaternion w x y z."""
+    if numbers is None:
+        return None
+    from lidar_sim.transforms import euler_to_quaternion
+
+    return [*numbers[:3], *euler_to_quaternion(*(numbers[3:] or (0.0, 0.0, 0.0)))]
+
+
+def group_list(text: str) -> list[int]:
+    """Comma-separated geom groups, 0 to 5."""
+    groups = name_list(text)
+    if not all(group in set("012345") for group in groups):
+        raise argparse.ArgumentTypeError(f"expected geom groups 0 to 5 with commas between, found {text!r}")
+    return [int(group) for group in groups]
+
+
 def name_list(text: str) -> list[str]:
     """Comma-separated names, in order, none empty or twice."""
     names = [name.strip() for name in text.split(",")]

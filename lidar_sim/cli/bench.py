@@ -130,16 +130,14 @@ def _cold_table(report: BenchReport) -> RenderableType:
 def _pipeline_table(report: BenchReport) -> RenderableType:
     from lidar_sim.cli.terminal import plain_table
 
-    rooms = list(report.pipeline[0].shares)
     numbers = ("threads", "step ms", "frames", "points", "lidar s", "physics s", "x real time")
     table = plain_table(
-        "whole pipeline, one second of simulated time",
-        *("device", "caster"),
-        *numbers,
-        *(f"{room} %" for room in rooms),
-        right=(*numbers, *(f"{room} %" for room in rooms)),
+        "whole pipeline, one second of simulated time; share of each room in lidar s",
+        *("device", "caster", *numbers, "shares"),
+        right=numbers,
     )
     for row in report.pipeline:
+        shares = "  ".join(f"{room} {100 * share:.0f}%" for room, share in row.shares.items())
         table.add_row(
             row.device,
             row.caster,
@@ -150,6 +148,6 @@ def _pipeline_table(report: BenchReport) -> RenderableType:
             f"{row.lidar_s:.2f}",
             f"{row.physics_s:.2f}",
             f"{row.real_time_factor:.2f}",
-            *(f"{100 * row.shares.get(room, 0.0):.0f}" for room in rooms),
+            shares,
         )
     return table

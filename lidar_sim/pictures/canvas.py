@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from lidar_sim.errors import ExportError, MissingExtraError, OptionError
+from lidar_sim.export import whole_file
 
 BACKGROUND = "#0d1117"
 PANEL = "#0a0d12"
@@ -76,26 +75,11 @@ def save(figure: Any, path: str | Path) -> Path:
     """Write a figure as PNG; the file appears whole or not at all.
 
     Raises:
-        ExportError: the name does not end in .png, or its folder does not exist.
+        ExportError: the name does not end in .png, or the file cannot be written.
     """
     target = Path(path)
     if target.suffix.lower() != ".png":
         raise ExportError(f"a picture is written as .png, found {target.name!r}")
-    if not target.parent.is_dir():
-        raise ExportError(f"no folder {target.parent} to write {target.name} into")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".png")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            figure.savefig(stream, format="png", dpi=_DPI, facecolor=figure.get_facecolor())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as stream:
+        figure.savefig(stream, format="png", dpi=_DPI, facecolor=figure.get_facecolor())
     return target
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -12,7 +12,8 @@ import numpy as np
 from lidar_sim.cloud import to_frame
 from lidar_sim.errors import OptionError, unknown_name
 from lidar_sim.pictures import canvas
-from lidar_sim.pictures.coloring import Coloring, color_by, paint, palette_map, palette_rgb, robust_limits
+from lidar_sim.pictures.coloring import Coloring, color_by, paint, palette_map
+from lidar_sim.pictures.seen import draw_seen
 from lidar_sim.pictures.splat import View, fit, splat
 from lidar_sim.records import F32, F64, Scan
 from lidar_sim.transforms import rotate_vectors
@@ -24,13 +25,15 @@ _LOOK_DOWN_DEG = 34.0
 _LOOK_ASIDE_DEG = 24.0
 _WIDE_IMAGE = 3.0  # columns per row from which on an image lies below the cloud, not beside it
 _BAR_PX = 14
+_SMALLEST_POINT_M, _LARGEST_POINT_M = 0.004, 0.03
+_SPREAD = 1.7  # more than the mean spacing, for points lie denser near the sensor
 
 
 def draw_scan(
     scan: Scan,
     path: str | Path,
     *,
-    color: str = "height",
+    color: str | None = None,
     view: str = "perspective",
     title: str | None = None,
     size_px: tuple[int, int] = (1600, 1000),
@@ -43,7 +46,7 @@ def draw_scan(
     Args:
         scan: in any frame.
         path: a .png.
-        color: "height", "distance" or a field of the scan.
+        color: "height", "distance" or a field of the scan; None = height, for a scanner of one row distance.
         view: one of ``VIEWS``; a scanner of one row is always seen from the top.
         title: first line, None = the device's name.
         size_px: width, height.
@@ -58,14 +61,14 @@ def draw_scan(
     figure = canvas.new_figure(size_px)
     world, rows = _world_points(scan)
     forward, eye = _sensor(scan)
-    coloring = color_by(color, scan, world, eye)
-    canvas.heading(figure, title or scan.device, _facts(scan, rows))
     flat = scan.shape is not None and scan.shape[0] == 1
+    coloring = color_by(color or ("distance" if flat else "height"), scan, world, eye)
+    canvas.heading(figure, title or scan.device, _facts(scan, rows))
     main, side = _layout(figure, scan.shape, size_px)
     chosen = _view("top" if flat else view, forward)
     shown = rows & _facing(scan, world, chosen, rows)
     _draw_cloud(figure, main, world[shown], replace(coloring, rgb=coloring.rgb[shown]), chosen, size_px, eye[None])
-    _draw_seen(figure, side, scan, rows)
+    draw_seen(side, scan, rows)
     return canvas.save(figure, path)
 
 
@@ -169,8 +172,17 @@ def _draw_cloud(
 ) -> None:
     box = axes.get_position()
     width, height = round(box.width * size_px[0]), round(box.height * size_px[1])
-    view = fit(view, points, width / height)
-    image = splat(points, coloring.rgb, view, (width * _SUPERSAMPLING, height * _SUPERSAMPLING))
+    # The sensor shall be in the picture, too.
+    framed = np.concatenate([points, np.repeat(way, len(points) // (50 * len(way)) + 1, axis=0)])
+    view = fit(view, framed, width / height)
+    image = splat(
+        points,
+        coloring.rgb,
+        view,
+        (width * _SUPERSAMPLING, height * _SUPERSAMPLING),
+        point_m=_point_m(points),
+        least_px=_SUPERSAMPLING,
+    )
     axes.set_xticks([])
     axes.set_yticks([])
     aspect = width / height
@@ -185,6 +197,15 @@ def _draw_cloud(
         size_px,
     )
     canvas.color_bar(figure, bar, limits=coloring.limits, colormap=palette_map(coloring.palette), label=coloring.label)
+
+
+def _point_m(points: F64) -> float:
+    """Side of the square that a point stands for: dense clouds are drawn with fine points."""
+    if not len(points):
+        return _LARGEST_POINT_M
+    low, high = np.percentile(points, [5.0, 95.0], axis=0)
+    spacing_m = _SPREAD * float(np.linalg.norm(high - low)) / len(points) ** 0.5
+    return float(min(max(spacing_m, _SMALLEST_POINT_M), _LARGEST_POINT_M))
 
 
 def _downsampled(image: F32) -> F32:
@@ -213,7 +234,7 @@ def _draw_ground_rings(axes: Any, view: View, eye: F64, points: F64) -> None:
         axes.plot(*screen.T, color=canvas.GRID, lw=0.8, zorder=1)
         top = int(np.nanargmax(screen[:, 1])) if np.isfinite(screen).any() else 0
         axes.text(
-            *screen[top], f"{radius:g} m", color=canvas.FAINT_INK, size=8, ha="center", va="bottom", zorder=1,
+            *screen[top], f"{radius:g} m", color=canvas.FAINT_INK, size=8, ha="center", va="bottom", zorder=3,
             clip_on=True,
         )  # fmt: skip
 
@@ -224,54 +245,6 @@ def _draw_way(axes: Any, view: View, way: F64) -> None:
         return
     axes.plot(*screen.T, color="white", lw=1.6, alpha=0.9, zorder=3)
     axes.plot(*screen[-1], "o", color="white", ms=7, mec="black", mew=1.2, zorder=4)
-
-
-def _draw_seen(figure: Any, axes: Any, scan: Scan, rows: Any) -> None:
-    """The range image of an organised device, a range plot of one row, or directions by range."""
-    if scan.shape is not None and scan.shape[0] > 1:
-        _draw_image(axes, scan)
-    elif scan.shape is not None:
-        _draw_profile(axes, scan, rows)
-    else:
-        _draw_directions(axes, scan, rows)
-
-
-def _draw_image(axes: Any, scan: Scan) -> None:
-    planar = "depth" in scan.fields and scan.fields["depth"].any() and not _has_turn(scan)
-    image = scan.organized("depth" if planar else "range")
-    colors = palette_rgb(np.nan_to_num(image), robust_limits(image), "turbo_r")
-    rgba = np.concatenate([colors, np.isfinite(image)[..., None]], axis=-1)
-    axes.imshow(rgba, aspect="auto", interpolation="none" if image.shape[0] < 200 else "antialiased")
-    canvas.axes_title(axes, f"{'depth' if planar else 'range'} image, near red to far blue")
-    axes.set_xlabel("column")
-    axes.set_ylabel("row")
-
-
-def _has_turn(scan: Scan) -> bool:
-    """Whether points lie behind the sensor plane: then it is no camera."""
-    x = scan.fields["x"]
-    return scan.frame == "sensor" and bool((x[np.isfinite(x)] < 0.0).any())
-
-
-def _draw_profile(axes: Any, scan: Scan, rows: Any) -> None:
-    axes.plot(scan["column"][rows], scan["range"][rows], ".", ms=2, color="#58a6ff")
-    axes.set_xlabel("column (firing order)")
-    axes.set_ylabel("range m")
-    axes.grid(color=canvas.GRID, lw=0.5)
-
-
-def _draw_directions(axes: Any, scan: Scan, rows: Any) -> None:
-    points = (scan if scan.frame == "sensor" else to_frame(scan, "sensor")).points[rows]
-    distance = np.linalg.norm(points, axis=1)
-    azimuth = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-    elevation = np.degrees(np.arcsin(np.clip(points[:, 2] / np.maximum(distance, 1e-9), -1, 1)))
-    colors = palette_rgb(distance, robust_limits(distance), "turbo_r")
-    axes.scatter(azimuth, elevation, s=1.2, c=colors, linewidths=0)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.invert_xaxis()
-    canvas.axes_title(axes, "directions, near red to far blue")
-    axes.set_xlabel("azimuth deg (left positive)")
-    axes.set_ylabel("elevation deg")
 
 
 def _facts(scan: Scan, rows: Any) -> str:

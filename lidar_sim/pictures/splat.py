@@ -60,7 +60,7 @@ class View:
         return seen[:, :2] / (scale * self.half_height_ratio)[:, None], depth
 
 
-def fit(view: View, points: F64, aspect: float, *, fill: float = 0.95, outliers_percent: float = 0.3) -> View:
+def fit(view: View, points: F64, aspect: float, *, fill: float = 0.95, outliers_percent: float = 0.8) -> View:
     """The view moved and set back so that the points fill the picture.
 
     Args:
@@ -86,7 +86,9 @@ def fit(view: View, points: F64, aspect: float, *, fill: float = 0.95, outliers_
     return view
 
 
-def splat(points: F64, colors: F32, view: View, size_px: tuple[int, int], *, point_m: float = 0.03) -> F32:
+def splat(
+    points: F64, colors: F32, view: View, size_px: tuple[int, int], *, point_m: float = 0.03, least_px: int = 1
+) -> F32:
     """Picture of coloured points: the nearest wins its pixels, edges in depth are shaded.
 
     Args:
@@ -94,7 +96,8 @@ def splat(points: F64, colors: F32, view: View, size_px: tuple[int, int], *, poi
         colors: (N, 3) red green blue, 0..1.
         view: the beholder.
         size_px: width, height.
-        point_m: side of the square that a point stands for; never less than a pixel.
+        point_m: side of the square that a point stands for.
+        least_px: its least side on the picture.
 
     Returns:
         (height, width, 4) f32 red green blue alpha, alpha 0 where no point is.
@@ -107,7 +110,7 @@ def splat(points: F64, colors: F32, view: View, size_px: tuple[int, int], *, poi
     inside &= (y > -_MAX_SPLAT_PX) & (y < height + _MAX_SPLAT_PX)
     x, y, depth, colors = x[inside], y[inside], depth[inside], colors[inside]
     reach = np.full_like(depth, view.distance_m) if view.parallel else depth
-    side = np.clip(np.rint(point_m * height / (2 * view.half_height_ratio * reach)), 1, _MAX_SPLAT_PX)
+    side = np.clip(np.rint(point_m * height / (2 * view.half_height_ratio * reach)), least_px, _MAX_SPLAT_PX)
     owner = _nearest(x, y, depth, side.astype(np.int64), size_px)
     return _shaded(owner, depth, colors)
 

@@ -86,8 +86,8 @@ def _reason(fault: ErrorDetails) -> str:
     if kind == "tuple_type":
         return f"must be a list, found {found}"
     if kind == "too_short":
-        return f"must have at least {context['min_length']} entries, found {context['actual_length']}"
-    return f"{fault['msg'].replace('Input should be', 'must be')}, found {found}"
+        return "must not be empty"
+    return f"{re.sub(r'^(Input|String) should', 'must', fault['msg'])}, found {found}"
 
 
 def _not_among(found: Any, valid: list[str]) -> str:

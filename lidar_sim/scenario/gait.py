@@ -21,6 +21,8 @@ class _Leg:
     calf_address: int
     thigh_m: float
     calf_m: float
+    foot_angle_rad: float
+    """Of the foot's centre off the calf's axis, seen from the calf joint."""
     home_x_m: float
     """Foot at rest, forward of the thigh joint."""
     home_z_m: float
@@ -78,11 +80,11 @@ def _leg(model: mujoco.MjModel, home: mujoco.MjData, name: str, phase: float) ->
     body = int(model.jnt_bodyid[calf])
     thigh_m = float(np.linalg.norm(model.body_pos[body]))
     thigh_address, calf_address = int(model.jnt_qposadr[thigh]), int(model.jnt_qposadr[calf])
-    calf_m = _calf_length_m(model, body, name) or thigh_m
-    q1, q2 = float(home.qpos[thigh_address]), float(home.qpos[calf_address])
+    calf_m, foot_angle_rad = _calf(model, body, name) or (thigh_m, 0.0)
+    q1, q2 = float(home.qpos[thigh_address]), float(home.qpos[calf_address]) + foot_angle_rad
     x = -thigh_m * math.sin(q1) - calf_m * math.sin(q1 + q2)
     z = -thigh_m * math.cos(q1) - calf_m * math.cos(q1 + q2)
-    return _Leg(phase, thigh_address, calf_address, thigh_m, calf_m, x, z)
+    return _Leg(phase, thigh_address, calf_address, thigh_m, calf_m, foot_angle_rad, x, z)
 
 
 def _joint(model: mujoco.MjModel, name: str) -> int:
@@ -92,11 +94,14 @@ def _joint(model: mujoco.MjModel, name: str) -> int:
     return found[0]
 
 
-def _calf_length_m(model: mujoco.MjModel, body: int, name: str) -> float:
-    """Distance of the foot's sphere from the calf joint, 0 where no geom of the calf is named as the leg."""
+def _calf(model: mujoco.MjModel, body: int, name: str) -> tuple[float, float] | None:
+    """Distance (m) and angle (rad) of the foot's sphere from the calf joint; None if no geom is named as the leg."""
     first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
     feet = [geom for geom in range(first, first + count) if model.geom(geom).name.endswith(name)]
-    return -float(model.geom_pos[feet[0], 2]) if feet else 0.0
+    if not feet:
+        return None
+    x, _, z = model.geom_pos[feet[0]]
+    return math.hypot(x, z), math.atan2(-x, -z)
 
 
 def _inverse(leg: _Leg, x_m: float, z_m: float) -> tuple[float, float]:
@@ -104,4 +109,5 @@ def _inverse(leg: _Leg, x_m: float, z_m: float) -> tuple[float, float]:
     a, b = leg.thigh_m, leg.calf_m
     cos_knee = (x_m * x_m + z_m * z_m - a * a - b * b) / (2.0 * a * b)
     knee = -math.acos(min(max(cos_knee, -1.0), 1.0))
-    return math.atan2(-x_m, -z_m) - math.atan2(b * math.sin(knee), a + b * math.cos(knee)), knee
+    thigh = math.atan2(-x_m, -z_m) - math.atan2(b * math.sin(knee), a + b * math.cos(knee))
+    return thigh, knee - leg.foot_angle_rad

@@ -19,6 +19,7 @@ from lidar_sim.transforms import compose
 
 _SUFFIXES = (".xml", ".mjcf", ".urdf")
 _ROBOT_PREFIX = "robot_"
+_HOME = "home"
 # The robot is what moves: its solver settings are kept; gravity, wind and the like belong to the scene.
 _ROBOT_OPTIONS = ("timestep", "integrator", "cone", "impratio", "solver", "iterations", "tolerance", "ls_iterations")
 _ELEMENTS = ("bodies", "geoms", "joints", "sites", "cameras", "lights", "meshes", "materials", "textures", "hfields",
@@ -101,7 +102,7 @@ def initial_data(model: mujoco.MjModel, keyframe: str | None = None) -> mujoco.M
     data = mujoco.MjData(model)
     names = [model.key(i).name for i in range(model.nkey)]
     if keyframe is None:
-        keyframe = next((name for name in names if name in ("home", f"{_ROBOT_PREFIX}home")), None)
+        keyframe = next((name for name in names if name in (_HOME, _ROBOT_PREFIX + _HOME)), None)
     if keyframe is not None:
         if keyframe not in names:
             raise ScenarioError(unknown_name("keyframe", keyframe, names))
@@ -133,11 +134,22 @@ def _free_joint_to_mocap(spec: Any, robot: str | Path) -> None:
     free = [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]
     if len(free) != 1:
         raise ScenarioError(f"mocap needs a robot with one free joint; {robot} has {len(free)}")
-    body = free[0].parent
+    body, at = free[0].parent, _free_addresses(spec)[0]
+    keys = {key.name: np.array(key.qpos) for key in spec.keys}
+    if len(keys.get(_HOME, ())):  # a keyframe may leave qpos out
+        body.pos, body.quat = keys[_HOME][at : at + 3], keys[_HOME][at + 3 : at + 7]
     spec.delete(free[0])
     body.mocap = True
-    for key in list(spec.keys):  # their qpos no longer fits
-        spec.delete(key)
+    for key in spec.keys:
+        key.qpos = np.delete(keys[key.name], slice(at, at + 7))
+        key.qvel = []
+
+
+def _free_addresses(spec: Any) -> list[int]:
+    """Where the free joints of a robot lie in its own qpos."""
+    with _one_line(str(spec.modelname)):
+        model = spec.copy().compile()
+    return [int(at) for at in model.jnt_qposadr[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]]
 
 
 def _checked_pose(pose: Sequence[float] | F64 | None) -> F64:
@@ -170,16 +182,10 @@ def _names(spec: Any) -> set[tuple[str, str]]:
 
 def _move_keyframes(robot: Any, place: F64) -> None:
     """Carry the free joints of every keyframe to ``place``; MuJoCo attaches keyframes as they stand."""
-    if not len(robot.keys):
-        return
-    with _one_line(str(robot.modelname)):
-        model = robot.copy().compile()
-    free = model.jnt_qposadr[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+    free = _free_addresses(robot)
     for key in robot.keys:
         qpos = np.array(key.qpos)
-        if len(qpos) != model.nq:
-            continue
-        for at in free:
+        for at in free if len(qpos) else ():
             position, quaternion = compose(place[:3], place[3:], qpos[at : at + 3], qpos[at + 3 : at + 7])
             qpos[at : at + 7] = *position, *quaternion
         key.qpos = qpos

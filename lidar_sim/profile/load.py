@@ -181,8 +181,9 @@ def _at_own_rpm(path: Path, profile: DeviceProfile, tree: dict[str, Any], lines:
         own = ["<n>rpm"] if profile.pattern.kind == "spinning_free" else []
         raise ProfileError(unknown_name(f"mode of {profile.name}", mode, [*profile.modes, *own]))
     least, most = profile.pattern.rpm_min, profile.pattern.rpm_max
-    if not least <= float(match.group(1)) <= most:
-        raise ProfileError(f"{profile.name} turns at {least:g} to {most:g} rpm, found mode {mode!r}")
-    modes = {**tree.get("modes", {}), mode: {"pattern": {"rpm": float(match.group(1))}}}
+    rpm = float(match.group(1))
+    if not least <= rpm <= most:
+        raise ProfileError(f"mode {mode!r} of {profile.name}: rpm {rpm:g} is outside {least:g} to {most:g}")
+    modes = {**tree.get("modes", {}), mode: {"pattern": {"rpm": rpm}}}
     with_it = {**tree, "modes": modes, "default_mode": mode}
     return _in_mode(path, _validate(path, with_it, lines), with_it, lines, mode)

@@ -200,7 +200,8 @@ def _split_header(content: bytes) -> tuple[dict[str, list[str]], dict[str, Any],
 
 
 def _decode_ascii(data: bytes, layout: np.dtype[Any], length: int) -> dict[str, Array]:
-    tokens = np.array(data.split(), dtype="S").reshape(length, -1)
+    width = sum(int(np.prod(layout[name].shape)) for name in layout.names or ())
+    tokens = np.array(data.split(), dtype="S").reshape(length, width)
     fields: dict[str, Array] = {}
     first = 0
     for name in layout.names or ():

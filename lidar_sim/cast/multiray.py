@@ -32,7 +32,8 @@ class MultiRay:
     Rays that share their origin to the last bit, wherever they stand in the batch, go through mj_multiRay
     together; all others through mj_ray. Flexes, which both leave out, are asked one by one (mj_rayFlex): of
     a 1D flex the edges are seen, with their radius; of a 2D or 3D flex the faces of the outer layer, without
-    the radius. A flex wins where it is nearer than every geom. Everything stands as at the keyframe
+    the radius. A flex wins where it is nearer than every geom; its normals face the sensor, since the sense of
+    its elements means nothing. Everything stands as at the keyframe
     ``after`` for a whole batch.
 
     Args:

@@ -94,13 +94,22 @@ def visible_geoms(model: mujoco.MjModel, excluded: Mask, groups: Mask, static: b
 
 def visible_flexes(model: mujoco.MjModel, excluded: Mask, groups: Mask, static: bool) -> Mask:
     """(nflex,) True = rays can hit it: the rules for geoms, where "its body" is all bodies it hangs on."""
-    alpha = _effective_rgba(model, model.flex_rgba, model.flex_matid)[:, 3]
-    visible = np.asarray((alpha != 0) & groups[np.clip(model.flex_group, 0, GROUPS - 1)])
+    visible = np.asarray(groups[np.clip(model.flex_group, 0, GROUPS - 1)])
     for f in range(model.nflex):
         bodies = _bodies_of_flex(model, f)
         if excluded[bodies].all() or (not static and (model.body_weldid[bodies] == 0).all()):
             visible[f] = False
+        if (_effective_rgba(model, model.flex_rgba[f], _materials_of_flex(model, f))[:, 3] == 0).all():
+            visible[f] = False
     return visible
+
+
+def _materials_of_flex(model: mujoco.MjModel, flex: int) -> npt.NDArray[np.int32]:
+    """One material, or since MuJoCo 4 one for each element."""
+    if len(model.flex_matid) == model.nflex:
+        return np.asarray(model.flex_matid[flex : flex + 1])
+    first = model.flex_elemadr[flex]
+    return np.asarray(model.flex_matid[first : first + model.flex_elemnum[flex]])
 
 
 def _bodies_of_flex(model: mujoco.MjModel, flex: int) -> npt.NDArray[np.int32]:
@@ -125,7 +134,7 @@ def reflectivity(model: mujoco.MjModel) -> F64:
 
 def _effective_rgba(model: mujoco.MjModel, own: npt.NDArray[np.float32], matid: npt.NDArray[np.int32]) -> F64:
     """(N, 4): a material's colour comes before an object's own, as in mj_ray."""
-    rgba = np.array(own, np.float64).reshape(-1, 4)
+    rgba = np.array(np.broadcast_to(np.reshape(own, (-1, 4)), (len(matid), 4)), np.float64)
     has_material = matid >= 0
     rgba[has_material] = model.mat_rgba[matid[has_material]]
     return rgba

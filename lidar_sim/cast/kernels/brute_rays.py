@@ -92,7 +92,7 @@ def _ray_geom(geoms, g, meshes, fields, o, d):
 
 @jit
 def _ray_scene(geoms, meshes, fields, flexes, o, d):
-    """Nearest surface along one ray of the world: distance, geom, flex and normal."""
+    """Nearest surface along one ray of the world: distance, geom, flex and normal (a flex's faces the sensor)."""
     best, best_geom, best_flex = math.inf, -1, -1
     normal = (0.0, 0.0, 0.0)
     for g in geoms.ids:
@@ -109,7 +109,8 @@ def _ray_scene(geoms, meshes, fields, flexes, o, d):
         t, nx, ny, nz = ray_flex(flexes, f, o, d)
         if t < best:
             best, best_geom, best_flex = t, -1, f
-            normal = (nx, ny, nz)
+            sign = math.copysign(1.0, -dot((nx, ny, nz), d))
+            normal = (sign * nx, sign * ny, sign * nz)
     return best, best_geom, best_flex, normal
 
 

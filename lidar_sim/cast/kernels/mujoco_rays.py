@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lidar_sim.jit import get_thread_id, jit, parallel_jit, prange, types
+from lidar_sim.jit import get_thread_id, inline_jit, jit, parallel_jit, prange, types
 
 _P = types.intp
 _BYTE = types.uint8
@@ -59,6 +60,11 @@ class Calls(NamedTuple):
     """1 = static geoms are visible."""
 
 
+@inline_jit
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
 @jit
 def _cast_geoms(calls, data, rays, start, stop, shared):
     """MuJoCo's own distances (-1 = none) of the rays [start, stop)."""
@@ -97,8 +103,10 @@ def _cast_geoms(calls, data, rays, start, stop, shared):
 
 @jit
 def _cast_flexes(calls, data, rays, start, stop, flexes, scratch):
-    """Let flexes (id, draw edges, draw faces) that are nearer than the geoms win."""
+    """Let flexes (id, edges seen, faces seen) that are nearer than the geoms win; normals face the sensor."""
     off = np.uint8(0)
+    for i in range(start, stop):
+        rays.flex[i] = -1
     for f in range(len(flexes)):
         for i in range(start, stop):
             distance = calls.flex_ray(
@@ -119,7 +127,9 @@ def _cast_flexes(calls, data, rays, start, stop, flexes, scratch):
                 rays.distance[i] = distance
                 rays.geom[i] = -1
                 rays.flex[i] = flexes[f, 0]
-                rays.normal[i] = scratch
+                towards = -_dot(scratch, rays.direction[i])
+                for axis in range(3):
+                    rays.normal[i, axis] = math.copysign(1.0, towards) * scratch[axis]
 
 
 @jit
@@ -129,18 +139,14 @@ def _finish(rays, start, stop):
         if rays.distance[i] < 0.0:
             rays.distance[i] = np.inf
             rays.geom[i] = -1
-            rays.normal[i] = 0.0
-        rays.cos_incidence[i] = abs(
-            rays.normal[i, 0] * rays.direction[i, 0]
-            + rays.normal[i, 1] * rays.direction[i, 1]
-            + rays.normal[i, 2] * rays.direction[i, 2]
-        )
+            for axis in range(3):
+                rays.normal[i, axis] = 0.0
+        rays.cos_incidence[i] = abs(_dot(rays.normal[i], rays.direction[i]))
 
 
 @jit
 def cast_piece(calls, data, rays, start, stop, shared, flexes, scratch):
     """Rays [start, stop) against geoms, then flexes; ``shared`` tells that they have one origin."""
-    rays.flex[start:stop] = -1
     _cast_geoms(calls, data, rays, start, stop, shared)
     _cast_flexes(calls, data, rays, start, stop, flexes, scratch)
     _finish(rays, start, stop)

@@ -10,7 +10,7 @@ import numpy as np
 from lidar_sim.cast.kernels.primitives import MISS, TINY, along, dot, ray_box, ray_capsule
 from lidar_sim.jit import inline_jit, jit
 
-# Faces of a tetrahedron, in the order of mj_rayFlex, on which the sense of its normals rests.
+# Faces of a tetrahedron; that of a triangle comes first.
 _CORNERS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
 # A point this close to a wall's plane (m, and relative to the distance travelled) lies on it.
 _ON_WALL = 1e-9

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,13 @@ import numpy as np
 from lidar_sim.errors import ExportError
 from lidar_sim.export.columns import FieldNames, chosen_fields
 from lidar_sim.export.whole import whole_file
-from lidar_sim.records import PoseTrack, Scan
+from lidar_sim.records import Array, PoseTrack, Scan
 
 _ABOUT = "about_json"
 _TRACK = ("track_time_ns", "track_position", "track_quaternion")
 _MOUNT = "T_body_sensor"
+# What NumPy, zipfile, json and a wrong set of names raise.
+_NOT_OURS = (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def write_npz(
@@ -53,22 +57,25 @@ def read_npz(path: str | os.PathLike[str]) -> Scan:
         ExportError: the file cannot be read, or is not one of ours.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        about = json.loads(str(arrays.pop(_ABOUT)))
-        track = PoseTrack(*(arrays.pop(name) for name in _TRACK))
-        mount = arrays.pop(_MOUNT)
+        # NumPy leaves a file that it opened itself open when it is no zip archive.
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            return _scan({name: stored[name] for name in stored.files})
     except OSError as error:
         raise ExportError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from error
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+    except _NOT_OURS as error:
         raise ExportError(f"{os.fspath(path)} is not a scan written by lidar_sim: {error}") from error
+
+
+def _scan(arrays: dict[str, Array]) -> Scan:
+    about = json.loads(str(arrays.pop(_ABOUT)))
     shape = about.pop("shape")
+    track = PoseTrack(*(arrays.pop(name) for name in _TRACK))
     return Scan(
         **about,
-        fields=arrays,
-        shape=None if shape is None else (shape[0], shape[1]),
+        T_body_sensor=arrays.pop(_MOUNT),
         track=track,
-        T_body_sensor=mount,
+        shape=None if shape is None else (shape[0], shape[1]),
+        fields=arrays,
     )
 
 

@@ -126,7 +126,8 @@ def test_organised_frames_fill_every_cell_once(pattern, frame):
 
 def test_the_top_row_looks_highest(pattern):
     if pattern.ring_to_row is None:
-        pytest.skip("no rows")
+        assert pattern.frame_shape(0) is None
+        return
     f = pattern.firings(0, pattern.frame_start(1))
     elevation = np.zeros(pattern.rows)
     np.maximum.at(elevation, pattern.ring_to_row[f.ring], np.arcsin(f.direction[:, 2]) + 10.0)

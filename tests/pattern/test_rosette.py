@@ -197,12 +197,17 @@ def test_speed_errors_have_the_stated_spread_and_leave_the_start(build_pattern):
 
 
 def test_the_rotors_of_one_device_are_drawn_apart(build_pattern):
-    spec = LIVOX["livox_avia"]["pattern"] | {"random_phase": True}
-    both = build_pattern(spec, 3).firings(0, 100).direction
-    other = build_pattern(spec, 4).firings(0, 100).direction
-    assert np.abs(both - other).max() > 0.01
-    nominal = build_pattern(spec | {"random_phase": False}, 3).firings(0, 100).direction
-    assert np.abs(both - nominal).max() > 0.01
+    """Two equal wedges bend twice as far where they stand alike, not at all where they stand opposite."""
+    spec = SINGLE_WEDGE | {"wedges": SINGLE_WEDGE["wedges"] * 2}
+
+    def bent_deg(beam, **options):
+        forward = [build_pattern(spec | options, seed).firings(beam, beam + 1).direction[0, 0] for seed in range(40)]
+        return np.degrees(np.arccos(forward))
+
+    alike_deg = bent_deg(0).max()
+    for drawn_deg in (bent_deg(0, random_phase=True), bent_deg(3000, speed_error_ppm=1000.0)):
+        assert drawn_deg.min() < 0.2 * alike_deg
+        assert 0.9 * alike_deg < drawn_deg.max() < 1.001 * alike_deg
 
 
 def test_glass_that_reflects_totally_is_refused(build_pattern):

@@ -61,7 +61,8 @@ class MirrorHead(NamedTuple):
 def refract(dx, dy, dz, nx, ny, nz, eta):
     """Unit direction after a surface with unit normal n along the light's way."""
     cosine = dx * nx + dy * ny + dz * nz
-    along = math.sqrt(1.0 - eta * eta * (1.0 - cosine * cosine)) - eta * cosine
+    squared = 1.0 - eta * eta * (1.0 - cosine * cosine)
+    along = (math.sqrt(squared) if squared >= 0.0 else math.nan) - eta * cosine
     return eta * dx + along * nx, eta * dy + along * ny, eta * dz + along * nz
 
 

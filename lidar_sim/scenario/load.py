@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -62,6 +62,7 @@ def _unknown_key(file: Path, location: tuple[str, ...], lines: Lines) -> str:
     section: Any = ScenarioConfig
     for part in location[:-1]:
         section = _below(section, part)
-    valid = list(section.model_fields)
+    models = [kind for kind in (section, *get_args(section)) if hasattr(kind, "model_fields")]
+    valid = list(models[0].model_fields)
     hint = nearest_hint(location[-1], valid)
     return f"{file}:{lines[place]}: {'.'.join(place)}: unknown key{hint}; valid: {', '.join(valid)}"

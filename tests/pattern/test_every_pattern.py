@@ -21,7 +21,7 @@ TIME_TOLERANCE_NS = 1.5
 DAY_NS = 86_400 * 10**9
 
 any_beam = st.one_of(st.integers(0, 5_000), st.integers(0, 10**12))
-quick = settings(max_examples=25, deadline=None)
+quick = settings(max_examples=12, deadline=None)
 
 
 def timed(pattern: Pattern, beam: int) -> int:
@@ -190,9 +190,9 @@ VERTICAL_TOLERANCE = {"livox_horizon": 0.13}
 def test_a_shipped_device_keeps_its_data_sheet(name):
     profile = load_profile(name)
     pattern = make_pattern(profile)
-    a_second = pattern.firings(0, pattern.index_at(10**9))
-    assert len(a_second) == pytest.approx(profile.nominal.points_per_s, rel=NOMINAL_TOLERANCE)
-    d = a_second.direction
+    a_second = pattern.index_at(10**9)
+    assert a_second == pytest.approx(profile.nominal.points_per_s, rel=NOMINAL_TOLERANCE)
+    d = pattern.firings(0, min(a_second, 500_000)).direction
     elevation = np.degrees(np.arcsin(d[:, 2]))
     vertical = VERTICAL_TOLERANCE.get(name, NOMINAL_TOLERANCE)
     assert np.ptp(elevation) == pytest.approx(profile.nominal.vertical_fov_deg, rel=vertical, abs=0.01)

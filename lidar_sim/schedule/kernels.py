@@ -8,15 +8,16 @@ from lidar_sim.transforms import rotate, slerp
 
 @jit
 def pose_firings(  # type: ignore[no-untyped-def]
-    time_ns, origin, direction, start_ns, span_ns, p0, q0, p1, q1, world_origin, world_direction, phase
+    time_ns, origin, direction, start_ns, span_ns, held_phase, p0, q0, p1, q1, world_origin, world_direction, phase
 ):
-    """Pose N beams between pose 0 at ``start_ns`` and pose 1 ``span_ns`` later; span 0 holds pose 0.
+    """Pose N beams between pose 0 at ``start_ns`` and pose 1 ``span_ns`` later.
 
+    A span of 0 holds pose 0, and every phase is ``held_phase``; otherwise ``held_phase`` must be 0.
     Beams of equal time follow each other (a camera's pixels, a column): their pose is worked out once.
     Position linear, rotation on the shorter arc.
     """
     last_ns = start_ns
-    f = 0.0
+    f = held_phase
     x, y, z = p0[0], p0[1], p0[2]
     qw, qx, qy, qz = q0[0], q0[1], q0[2], q0[3]
     for i in range(len(time_ns)):

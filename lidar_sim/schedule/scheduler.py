@@ -14,7 +14,7 @@ from lidar_sim.schedule.clock import Clock
 from lidar_sim.schedule.kernels import pose_firings
 
 MOTIONS = ("rolling", "frozen")
-"""rolling: each beam at the pose of its own time; frozen: at the pose that began its interval."""
+"""rolling: each beam at the pose of its own time; frozen: a whole interval at the last pose."""
 
 
 class _Pattern(Protocol):
@@ -105,7 +105,8 @@ class Scheduler:
 
         Returns:
             Pieces of at most ``max_beams``, in order, none of them empty; world frame, phase between the last
-            two poses. The interval counts as given at once, whether the pieces are fetched or not.
+            two poses (1 for all beams when frozen). The interval counts as given at once, whether the pieces are
+            fetched or not.
 
         Raises:
             TimeError: not started; an interval given already, leaving beams out, or outside the last two poses.
@@ -113,8 +114,9 @@ class Scheduler:
         stretch = self._powered()
         stretch.give(t0_ns, t1_ns)
         first, last = (self._pattern.index_at(stretch.clock.to_sensor(time_ns)) for time_ns in (t0_ns, t1_ns))
-        end = stretch.before if self._frozen else stretch.after
-        return self._pieces(first, last, stretch.clock, stretch.before, end)
+        if self._frozen:
+            return self._pieces(first, last, stretch.clock, stretch.after, stretch.after, held_phase=1.0)
+        return self._pieces(first, last, stretch.clock, stretch.before, stretch.after)
 
     def at(self, keyframe: Keyframe, first: int, last: int) -> Iterator[tuple[Firings, RayBatch]]:
         """Beams [first, last) in a scene at rest: all at the pose of one keyframe, phase 0.
@@ -140,11 +142,11 @@ class Scheduler:
         return self._pieces(first, last, Clock(keyframe.time_ns - start_ns), keyframe, keyframe)
 
     def _pieces(
-        self, first: int, last: int, clock: Clock, before: Keyframe, after: Keyframe
+        self, first: int, last: int, clock: Clock, before: Keyframe, after: Keyframe, held_phase: float = 0.0
     ) -> Iterator[tuple[Firings, RayBatch]]:
         for begin in range(first, last, self._max_beams):
             firings = self._pattern.firings(begin, min(begin + self._max_beams, last))
-            yield firings, _pose(firings, clock.to_simulation(firings.time_ns), before, after)
+            yield firings, _pose(firings, clock.to_simulation(firings.time_ns), before, after, held_phase)
 
     def _powered(self) -> _Stretch:
         if self._stretch is None:
@@ -152,7 +154,7 @@ class Scheduler:
         return self._stretch
 
 
-def _pose(firings: Firings, time_ns: I64, before: Keyframe, after: Keyframe) -> RayBatch:
+def _pose(firings: Firings, time_ns: I64, before: Keyframe, after: Keyframe, held_phase: float) -> RayBatch:
     origin, direction = np.empty((len(firings), 3)), np.empty((len(firings), 3))
     phase = np.empty(len(firings))
     pose_firings(  # type: ignore[no-untyped-call]
@@ -161,6 +163,7 @@ def _pose(firings: Firings, time_ns: I64, before: Keyframe, after: Keyframe) -> 
         firings.direction,
         before.time_ns,
         after.time_ns - before.time_ns,
+        held_phase,
         before.position,
         before.quaternion,
         after.position,

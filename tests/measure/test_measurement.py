@@ -101,6 +101,14 @@ def test_halves_are_rounded_up(device, beams) -> None:
     np.testing.assert_array_equal(returns.range_m, [1.25, 1.5, 1.0, 1.25])
 
 
+@pytest.mark.parametrize(
+    ("resolution_m", "limits"), [(0.1, {"max_m": 0.6, "min_m": 0.0}), (0.002, {"min_m": 0.0, "max_m": 0.6})]
+)
+def test_a_limit_that_is_a_multiple_of_the_unit_is_within(device, beams, resolution_m, limits) -> None:
+    assert 6 * 0.1 > 0.6, "a product of floats may lie beyond the same number in decimals"
+    assert device(resolution_m=resolution_m, **limits).measure(*beams([0.6])).valid[0]
+
+
 @pytest.mark.parametrize("name", shipped_profiles())
 def test_a_shipped_device_keeps_its_own_limits_and_unit(beams, name) -> None:
     profile = load_profile(name)

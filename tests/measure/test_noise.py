@@ -113,14 +113,15 @@ def test_drop_outs_have_the_profiles_rate(device, beams, ratio) -> None:
 
 def test_the_uses_do_not_share_numbers(device, beams) -> None:
     """Switching one error on leaves the others' draws alone, and they are uncorrelated."""
-    firings, hits = beams(np.full(N, 10.0))
+    firings, hits = beams(np.full(N, 10.0), direction=(0.6, 0.8, 0.0))
     alone = device(range_std_m=STD_M).measure(firings, hits)
     together = device(range_std_m=STD_M, angle_std_deg=STD_DEG, dropout_ratio=0.5).measure(firings, hits)
     np.testing.assert_array_equal(alone.range_m[together.valid], together.range_m[together.valid])
     angle, heading = tangent_errors(firings.direction, together.direction)
     a, b = angle * np.sin(heading), angle * np.cos(heading)
-    table = np.stack([alone.range_m, together.valid], 0)
-    kept = np.stack([together.range_m, a, b], 0)[:, together.valid]
+    error = alone.range_m - 10.0
+    table = np.stack([error, np.abs(error), together.valid], 0)
+    kept = np.stack([error, np.abs(error), a, b, np.hypot(a, b)], 0)[:, together.valid]
     for rows in (table, kept):
         correlation = np.corrcoef(rows) - np.eye(len(rows))
         assert np.abs(correlation).max() < SIGMAS / math.sqrt(rows.shape[1])

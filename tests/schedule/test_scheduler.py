@@ -25,7 +25,7 @@ SPAN_NS = 10_000_000
 Pieces = list[tuple[Firings, RayBatch]]
 
 
-def keyframe(time_ns: int, position: Sequence[float] = (1.0, 2.0, 0.5), turn_rad: float = 0.3) -> Keyframe:
+def keyframe(time_ns: int, position: Sequence[float] = (1.1, 2.3, 0.7), turn_rad: float = 0.3) -> Keyframe:
     axis = np.array([0.6, 0.0, 0.8])
     quaternion = np.concatenate([[np.cos(turn_rad / 2)], np.sin(turn_rad / 2) * axis])
     return Keyframe(time_ns, np.array(position, np.float64), quaternion, None)  # type: ignore[arg-type]
@@ -196,14 +196,14 @@ def test_pieces_are_made_when_they_are_fetched(pattern) -> None:
     assert counting.made == 1
 
 
-def test_frozen_holds_the_pose_that_began_the_interval(pattern) -> None:
-    before = moved(POWER_ON_NS)
-    columns = whole(pattern, before, moved(POWER_ON_NS + SPAN_NS), motion="frozen")
-    rotated = rotate_vectors(before.quaternion, columns["Firings.direction"])
+def test_frozen_takes_a_whole_interval_at_the_last_pose(pattern) -> None:
+    after = moved(POWER_ON_NS + SPAN_NS)
+    columns = whole(pattern, moved(POWER_ON_NS), after, motion="frozen")
+    rotated = rotate_vectors(after.quaternion, columns["Firings.direction"])
     np.testing.assert_allclose(columns["RayBatch.direction"], rotated, atol=MOTION)
-    origin = before.position + rotate_vectors(before.quaternion, columns["Firings.origin"])
+    origin = after.position + rotate_vectors(after.quaternion, columns["Firings.origin"])
     np.testing.assert_allclose(columns["RayBatch.origin"], origin, atol=MOTION)
-    assert np.all(columns["RayBatch.phase"] == 0.0)
+    assert np.all(columns["RayBatch.phase"] == 1.0)
     np.testing.assert_array_equal(columns["RayBatch.time_ns"], POWER_ON_NS + columns["Firings.time_ns"])
 
 

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from lidar_sim import jit
-from lidar_sim.bench.plain import PlainMultiRay
+from lidar_sim.bench.plain import SAMPLE_RAYS, MjRay, PlainMultiRay, wrong_ratio
 from lidar_sim.bench.refusal import NoHitsError
 from lidar_sim.bench.rig import Rig
 from lidar_sim.cast import Caster, Scene, make_caster
@@ -19,9 +19,13 @@ from lidar_sim.records import F64, Keyframe, RayBatch
 from lidar_sim.schedule import PoseSource, Scheduler
 
 _WARM_UPS = 2
-# A caster whose frame would take longer is given every n-th ray only.
-_LONGEST_FRAME_S = 1.0
+# A caster whose frame would take longer is given every n-th ray only, for so long.
+_LONGEST_FRAME_S = 2.0
+_SAMPLED_FRAME_S = 0.25
 _PROBE_RAYS = 512
+_PROBES = 3
+# Casters that use one thread whatever they are given.
+_SERIAL = ("brute",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class CastSpeed:
         frame_rays: of the whole frame.
         origins: different origins among the frame's rays.
         hit_ratio: share of the cast rays that hit something.
+        wrong_ratio: share of a sample of rays that meet another surface than mj_ray's.
         median_ms: of a whole frame's rays, over the rounds.
         p95_ms: of a whole frame's rays, over the rounds.
         mbeams_per_s: million rays a second, at the median.
@@ -66,6 +71,7 @@ class CastSpeed:
     frame_rays: int
     origins: int
     hit_ratio: float
+    wrong_ratio: float
     median_ms: float
     p95_ms: float
     mbeams_per_s: float
@@ -78,6 +84,7 @@ class _Runner:
     threads: int
     rays: int
     hit_ratio: float
+    wrong_ratio: float
     run: Callable[[], object]
 
 
@@ -100,11 +107,17 @@ def measure_casting(
     profile = load_profile(device)
     rays, keyframe, carrier_body = frame_rays(rig, device)
     plain = PlainMultiRay(rig.model, keyframe, rays, carrier_body)
-    plain_hits = float((plain.cast() >= 0.0).mean())
-    runners = [_Runner("mj_multiRay", 1, len(rays), plain_hits, plain.cast)]
+    plain_hits = float(np.isfinite(plain.cast()).mean())
+    sample = _every(rays, len(rays) // SAMPLE_RAYS)
+    oracle = MjRay(rig.model, keyframe, carrier_body)
+    true_m = oracle.cast(sample)
+    plain_wrong = wrong_ratio(PlainMultiRay(rig.model, keyframe, sample, carrier_body).cast(), true_m)
+    runners = [_Runner("mj_multiRay", 1, len(rays), plain_hits, plain_wrong, plain.run)]
     for name in casters:
-        for count in threads:
-            runners.append(_runner(rig, name, count, rays, keyframe, carrier_body, cold))
+        for count in threads[:1] if name in _SERIAL else threads:
+            caster = _started(rig, name, count, rays, keyframe, carrier_body, cold)
+            wrong = wrong_ratio(caster.cast(sample).distance, true_m)
+            runners.append(_runner(caster, name, count, rays, wrong))
     if not any(runner.hit_ratio for runner in runners):
         raise NoHitsError(f"none of the {len(rays):,} rays of {profile.name} hit anything in {rig.name}: no report")
     frame_s = _interleaved(runners, rounds) * np.array([len(rays) / runner.rays for runner in runners])
@@ -124,31 +137,43 @@ def frame_rays(rig: Rig, device: str) -> tuple[RayBatch, Keyframe, int]:
     return next(iter(pieces))[1], keyframe, poses.carrier_body
 
 
-def _runner(
+def _started(
     rig: Rig, name: str, threads: int, rays: RayBatch, keyframe: Keyframe, carrier_body: int, cold: list[ColdStart]
-) -> _Runner:
+) -> Caster:
+    """A caster that has cast, the time of its first cast noted."""
     kernels_before, start = _cached_kernels(), perf_counter()
     caster = make_caster(name, Scene(rig.model, carrier_body=carrier_body), threads=threads)
     caster.pose(keyframe, keyframe)
-    probe = _every(rays, max(len(rays) // _PROBE_RAYS, 1))
-    caster.cast(probe)
+    caster.cast(_probe(rays))
     if not any((row.caster, row.threads) == (name, threads) for row in cold):
         cold.append(ColdStart(name, threads, perf_counter() - start, _cached_kernels() > kernels_before))
-    chosen = _affordable(caster, probe, rays)
+    return caster
+
+
+def _runner(caster: Caster, name: str, threads: int, rays: RayBatch, wrong: float) -> _Runner:
+    chosen = _affordable(caster, rays)
     hit_ratio = float(np.isfinite(caster.cast(chosen).distance).mean())
-    return _Runner(name, threads, len(chosen), hit_ratio, lambda: caster.cast(chosen))
+    return _Runner(name, threads, len(chosen), hit_ratio, wrong, lambda: caster.cast(chosen))
 
 
 def _cached_kernels() -> int:
     return sum(1 for _ in jit.cache_folder().rglob("*.nbc"))
 
 
-def _affordable(caster: Caster, probe: RayBatch, rays: RayBatch) -> RayBatch:
+def _affordable(caster: Caster, rays: RayBatch) -> RayBatch:
     """All rays, or every n-th where all would take longer than ``_LONGEST_FRAME_S``."""
-    start = perf_counter()
-    caster.cast(probe)
-    expected_s = (perf_counter() - start) * len(rays) / len(probe)
-    return _every(rays, int(np.ceil(expected_s / _LONGEST_FRAME_S)))
+    probe = _probe(rays)
+    times_s = []
+    for _ in range(_PROBES):
+        start = perf_counter()
+        caster.cast(probe)
+        times_s.append(perf_counter() - start)
+    expected_s = min(times_s) * len(rays) / len(probe)
+    return rays if expected_s <= _LONGEST_FRAME_S else _every(rays, int(np.ceil(expected_s / _SAMPLED_FRAME_S)))
+
+
+def _probe(rays: RayBatch) -> RayBatch:
+    return _every(rays, len(rays) // _PROBE_RAYS)
 
 
 def _every(rays: RayBatch, step: int) -> RayBatch:
@@ -190,6 +215,7 @@ def _speed(device: str, runner: _Runner, frame_rays: int, origins: int, frame_s:
         frame_rays=frame_rays,
         origins=origins,
         hit_ratio=runner.hit_ratio,
+        wrong_ratio=runner.wrong_ratio,
         median_ms=median_s * 1e3,
         p95_ms=float(np.percentile(frame_s, 95)) * 1e3,
         mbeams_per_s=frame_rays / median_s * 1e-6,

@@ -21,6 +21,8 @@ from lidar_sim.simulator import Lidar
 ROOMS = ("pattern", "schedule", "cast", "measure", "cloud")
 _PACKAGE = str(Path(lidar_sim.__file__).parent)
 _WARM_UP_S = 0.2
+# A run that is slower than this is cut short; the real-time factor is that of what was simulated.
+_LONGEST_RUN_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,11 @@ class _Drive:
         self.scans = self.points = 0
 
     def run(self, simulated_s: float) -> None:
-        """Go on for so long."""
+        """Go on for so long, or until a frame is finished and patience is at its end."""
+        impatient_s = perf_counter() + _LONGEST_RUN_S
         for _ in range(round(simulated_s / self.step_s)):
+            if self.scans and perf_counter() > impatient_s:
+                break
             start = perf_counter()
             mujoco.mj_step(self._model, self._data, self._physics_steps)
             between = perf_counter()

@@ -119,10 +119,17 @@ def positive_ints(text: str) -> list[int]:
     return [positive_int(part) for part in name_list(text)]
 
 
-def xy_point(text: str) -> tuple[float, float]:
-    """A point "x,y" in metres."""
-    numbers = _numbers(text, 2, "x,y")
-    return numbers[0], numbers[1]
+def waypoint_list(text: str) -> list[tuple[float, ...]]:
+    """Points "x,y x,y ..." in metres, two or more."""
+    points = [_numbers(point, 2, '"x,y x,y ..."') for point in text.split()]
+    if len(points) < 2:
+        raise argparse.ArgumentTypeError(f'expected two points or more, "x,y x,y", found {text!r}')
+    return points
+
+
+def triple(text: str) -> tuple[float, ...]:
+    """Three numbers with commas between."""
+    return _numbers(text, 3, "three numbers a,b,c")
 
 
 def pose(text: str) -> tuple[float, ...]:

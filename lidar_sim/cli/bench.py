@@ -23,10 +23,10 @@ EXAMPLES = (
 )
 NOTES = """how it measures:
   Each round runs plain mj_multiRay (MuJoCo's Python binding, one call for each origin) and then every caster on
-  the same rays; the ratio is the median of the ratios of each round, so that a busy machine meets both. The first
-  cast of a caster is shown apart (cold start). A caster too slow for a whole frame gets every n-th ray. The pipeline
-  is stepped beside the physics; its real-time factor is simulated time over the time of Lidar.step.
-  Without one hit there is no report: exit code 3."""
+  the same rays; the ratio is the median of the ratios of each round, so that a busy machine meets both. Wrong are
+  the rays of a sample that meet another surface than mj_ray's. The first cast of a caster is shown apart (cold
+  start). A caster too slow for a whole frame gets every n-th ray. The pipeline is stepped beside the physics; its
+  real-time factor is simulated time over the time of Lidar.step. Without one hit there is no report: exit code 3."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -95,7 +95,7 @@ def print_report(report: BenchReport) -> None:
 def _casting_table(report: BenchReport) -> RenderableType:
     from lidar_sim.cli.terminal import plain_table
 
-    numbers = ("threads", "rays", "hits %", "median ms", "p95 ms", "Mbeams/s", "x plain")
+    numbers = ("threads", "rays", "hits %", "wrong %", "median ms", "p95 ms", "Mbeams/s", "x plain")
     table = plain_table("\ncasting one frame at rest, warm", "device", "caster", *numbers, right=numbers)
     device = ""
     for row in report.casting:
@@ -107,6 +107,7 @@ def _casting_table(report: BenchReport) -> RenderableType:
             str(row.threads),
             f"{row.rays:,}" + ("*" if row.rays < row.frame_rays else ""),
             f"{100 * row.hit_ratio:.2f}",
+            f"{100 * row.wrong_ratio:.2f}",
             f"{row.median_ms:.2f}",
             f"{row.p95_ms:.2f}",
             f"{row.mbeams_per_s:.3g}",
@@ -130,19 +131,20 @@ def _cold_table(report: BenchReport) -> RenderableType:
 def _pipeline_table(report: BenchReport) -> RenderableType:
     from lidar_sim.cli.terminal import plain_table
 
-    numbers = ("threads", "step ms", "frames", "points", "lidar s", "physics s", "x real time")
+    numbers = ("threads", "step ms", "simulated s", "frames", "points", "lidar s", "physics s", "x real time")
     table = plain_table(
-        "whole pipeline, one second of simulated time; share of each room in lidar s",
+        "whole pipeline; share of each room in lidar s",
         *("device", "caster", *numbers, "shares"),
         right=numbers,
     )
     for row in report.pipeline:
-        shares = "  ".join(f"{room} {100 * share:.0f}%" for room, share in row.shares.items())
+        shares = "  ".join(f"{room} {100 * share:.0f}%" for room, share in row.shares.items() if share >= 0.02)
         table.add_row(
             row.device,
             row.caster,
             str(row.threads),
             f"{row.step_ms:g}",
+            f"{row.simulated_s:.2f}",
             str(row.scans),
             f"{row.points:,}",
             f"{row.lidar_s:.2f}",

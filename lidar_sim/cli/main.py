@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from lidar_sim.bench.refusal import NoHitsError
-from lidar_sim.cli import bench, devices, doctor, scan
+from lidar_sim.cli import bench, demo, devices, doctor, record, scan
 from lidar_sim.cli.arguments import HelpFormatter
 from lidar_sim.errors import LidarSimError
 
-COMMANDS = (devices, scan, bench, doctor)
+COMMANDS = (devices, scan, record, bench, demo, doctor)
 
 EXIT_OK, EXIT_INPUT, EXIT_USAGE, EXIT_NO_HITS, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 EXIT_CODES = {

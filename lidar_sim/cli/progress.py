@@ -1,0 +1,41 @@
+"""A bar with rates on stderr while a recording runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lidar_sim.scenario import Progress
+
+
+@contextmanager
+def recording_bar(beams_per_s: float) -> Iterator[Callable[[Progress], None]]:
+    """A callback for ``record(progress=...)`` that draws simulated time, frames, beams per second and their ratio.
+
+    Args:
+        beams_per_s: beams that all sensors together fire in a second of simulated time.
+    """
+    from rich import progress as rich_progress
+
+    from lidar_sim.cli.terminal import stderr_console
+
+    columns = (
+        rich_progress.TextColumn("recording"),
+        rich_progress.BarColumn(),
+        rich_progress.TaskProgressColumn(),
+        rich_progress.TextColumn("{task.fields[rates]}"),
+        rich_progress.TimeRemainingColumn(),
+    )
+    start = perf_counter()
+    with rich_progress.Progress(*columns, console=stderr_console()) as bar:
+        task = bar.add_task("recording", total=None, rates="")
+
+        def show(progress: Progress) -> None:
+            factor = progress.time_s / max(perf_counter() - start, 1e-9)
+            rates = f"{progress.frames} frames  {factor * beams_per_s * 1e-6:.2f} Mbeams/s  {factor:.2f} x real time"
+            bar.update(task, total=progress.duration_s, completed=progress.time_s, rates=rates)
+
+        yield show

@@ -87,7 +87,7 @@ class Scheduler:
         if keyframe.time_ns <= last.time_ns:
             raise TimeError(
                 f"simulation time must increase: {keyframe.time_ns} ns came after {last.time_ns} ns; "
-                "after a reset of the simulation, reset the sensor too"
+                "where the simulation was reset, call the sensor's reset() too"
             )
         if stretch.given_ns < last.time_ns:
             raise TimeError(

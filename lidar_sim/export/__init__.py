@@ -14,7 +14,7 @@ from lidar_sim.export.npz import read_npz, write_npz
 from lidar_sim.export.pcd import PcdFile, read_pcd, write_pcd
 from lidar_sim.export.ply import write_ply
 from lidar_sim.export.png import write_png
-from lidar_sim.export.tum import TumWriter, write_tum
+from lidar_sim.export.tum import TumWriter, tum_line, write_tum
 from lidar_sim.export.whole import whole_file
 from lidar_sim.records import Scan
 
@@ -24,6 +24,7 @@ __all__ = [
     "TumWriter",
     "read_npz",
     "read_pcd",
+    "tum_line",
     "whole_file",
     "write",
     "write_npz",

@@ -128,8 +128,8 @@ def test_a_cart_is_driven_by_its_mocap_pose(model):
 
 
 @pytest.mark.parametrize("robot", ["quadruped", "go2"])
-def test_standing_feet_do_not_slip_and_swinging_feet_rise(robot, go2_path):
-    model = build_model("room", go2_path if robot == "go2" else robot)
+def test_standing_feet_do_not_slip_and_swinging_feet_rise(robot, request):
+    model = build_model("room", request.getfixturevalue("go2_path") if robot == "go2" else robot)
     data, home = initial_data(model), initial_data(model)
     drive = WaypointDrive(model, [[-2.0, 0.0], [2.0, 0.0]], speed_m_s=1.0, trot_stride_m=0.4, trot_lift_m=0.05)
     home_m = {foot: home.geom(foot).xpos[2] for foot in ("FL", "FR", "RL", "RR")}
@@ -179,8 +179,9 @@ def test_height_and_tilt_follow_the_ground(hills):
         assert math.tan(math.radians(roll)) == pytest.approx((left - right) / 0.3, abs=ROUNDING * 100)
 
 
-def test_ground_on_a_plane_is_its_height(tmp_path):
+def test_ground_is_the_highest_plane_and_nothing_that_stands_on_it():
     spec = mujoco.MjSpec()
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 1], pos=[0, 0, -1])
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 1], pos=[0, 0, 0.25])
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[1, 1, 1])
     ground = Ground(spec.compile())

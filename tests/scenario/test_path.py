@@ -46,6 +46,17 @@ def test_distance_is_arc_length_and_heading_is_the_tangent(waypoints, corner_m, 
 
 
 @pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("waypoints", [SQUARE, ZIGZAG])
+@pytest.mark.parametrize("corner_m", [0.2, 1.0, 50.0])
+def test_the_path_has_no_gap(waypoints, corner_m, closed):
+    """No chord is longer than the path between its ends, wherever corners meet."""
+    path = WaypointPath(waypoints, corner_m=corner_m, closed=closed)
+    distance, places = _samples(path)
+    chord = np.hypot(*np.diff(places[:, :2], axis=0).T)
+    assert (chord <= np.diff(distance) + ROUNDING_M).all()
+
+
+@pytest.mark.parametrize("closed", [False, True])
 def test_heading_and_turn_rate_are_continuous(closed):
     """The largest step of heading and of curvature shrinks with the spacing: neither has a jump."""
     path = WaypointPath(ZIGZAG, corner_m=0.8, closed=closed)

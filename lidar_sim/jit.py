@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+# Intel's vector mathematics, where installed, rounds unlike the scalar remainder of a loop: batches would matter.
+os.environ.setdefault("NUMBA_DISABLE_INTEL_SVML", "1")
+
 import numba
 import numba.experimental.function_type  # registers C functions by address as kernel arguments
 from numba import get_num_threads, get_thread_id, literal_unroll, prange, set_num_threads, types

@@ -11,7 +11,7 @@ import numpy as np
 
 from lidar_sim.cast import Scene, make_caster
 from lidar_sim.cloud import Assembler
-from lidar_sim.errors import OptionError
+from lidar_sim.errors import OptionError, TimeError
 from lidar_sim.measure import Measurement
 from lidar_sim.pattern import make_pattern
 from lidar_sim.profile import DeviceProfile, load_profile
@@ -111,7 +111,7 @@ class Lidar:
         Raises:
             TimeError: ``data.time`` went backwards; call ``reset()`` when the simulation was reset.
         """
-        if self._before is not None and simulation_ns(data.time) == self._before.time_ns:
+        if not self._is_later(data):
             return []
         before, after = self._before, self._poses.capture(data)
         if before is None:
@@ -167,6 +167,15 @@ class Lidar:
         self._latest = None
         self._next_still_frame = 0
         self._assembler = self._new_assembler()
+
+    def _is_later(self, data: mujoco.MjData) -> bool:
+        """False at the last keyframe's own time; looked at before the capture, which ends an older one's life."""
+        if self._before is None:
+            return True
+        now_ns, last_ns = simulation_ns(data.time), self._before.time_ns
+        if now_ns < last_ns:
+            raise TimeError(f"simulation time went back from {last_ns} to {now_ns} ns: call reset() on {self.name}")
+        return now_ns > last_ns
 
     def _power_on(self, keyframe: Keyframe) -> None:
         self._before = keyframe

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.table import make_caster
-from lidar_sim.errors import OptionError
+from lidar_sim.errors import ModelError, OptionError
 from lidar_sim.records import F64, Hits, Keyframe, RayBatch
 
 
@@ -48,7 +48,7 @@ def cast_rays(
 
     Raises:
         OptionError: wrong shapes, numbers that are not finite, directions of length 0, unknown caster.
-        ModelError: unknown body.
+        ModelError: unknown body, or data of another model.
     """
     rays = _ray_batch(origins, directions)
     names = (exclude_bodies,) if isinstance(exclude_bodies, str) else tuple(exclude_bodies)
@@ -89,6 +89,11 @@ def _vectors(name: str, values: npt.ArrayLike) -> F64:
 
 
 def _keyframe(model: mujoco.MjModel, data: mujoco.MjData) -> Keyframe:
+    if (data.qpos.shape, data.mocap_pos.shape) != ((model.nq,), (model.nmocap, 3)):
+        raise ModelError(
+            f"data belong to another model: nq and nmocap are {len(data.qpos)} and {len(data.mocap_pos)}, "
+            f"in the model {model.nq} and {model.nmocap}"
+        )
     world = mujoco.MjData(model)
     world.qpos[:] = data.qpos
     world.mocap_pos[:] = data.mocap_pos

@@ -17,8 +17,11 @@ from lidar_sim.records import I32, I64, Hits, Keyframe, RayBatch
 
 # Fewer rays than this per origin: grouping them costs more than mj_multiRay saves.
 _RAYS_PER_ORIGIN = 4
-# Largest piece of work handed to a thread, small enough to keep the threads evenly busy.
-_PIECE = 512
+# Work is cut so that the threads end together, but not so fine that the set-up of mj_multiRay is felt.
+_PIECES_PER_THREAD = 8
+_SMALLEST_PIECE = 256
+# Ray-geom pairs (some 20 ns each) below which waking the threads costs more than they save.
+_WORTH_THREADS = 100_000
 # What rays read of mjData, beside the instances of SDF plugins.
 _POSED_ARRAYS = (
     *("xpos", "xquat", "xmat", "xipos", "ximat", "geom_xpos", "geom_xmat"),
@@ -57,6 +60,7 @@ class MultiRay:
         self._addresses = np.array([world._address for world in self._worlds], np.intp)
         self._flexes = _visible_flexes(scene)
         self._scratch = np.zeros((self._threads, 3))
+        self._may_share = _has_room_for_multi_ray(scene.model)
         calls = c_functions(SIGNATURES)
         self._calls = Calls(
             ray=calls["mj_ray"],
@@ -84,9 +88,10 @@ class MultiRay:
         """
         _ = self._scene.world
         origin, direction = check_rays(rays)
-        group, size = group_by_origin(origin, len(origin) // _RAYS_PER_ORIGIN)
+        most = len(origin) // _RAYS_PER_ORIGIN if self._may_share else 0
+        group, size = group_by_origin(origin, most)
         if len(size) == 0:
-            start, stop = _pieces(np.array([len(origin)]), self._threads)
+            start, stop = _pieces(np.array([len(origin)], np.int64), self._threads)
             return self._run(origin, direction, start, stop, shared=False)
         start, stop = _pieces(size, self._threads)
         order, moved = order_by_group(group, size)
@@ -98,12 +103,26 @@ class MultiRay:
     def _run(self, origin: np.ndarray, direction: np.ndarray, start: I64, stop: I64, *, shared: bool) -> Hits:
         rays = empty_rays(origin, direction)
         work = (self._calls, self._addresses, rays, start, stop, shared, self._flexes, self._scratch)
-        if self._threads == 1 or len(start) <= 1:
+        pairs = len(origin) * len(self._scene.geom_body)
+        if self._threads == 1 or len(start) <= 1 or pairs < _WORTH_THREADS:
             cast_pieces_alone(*work)
         else:
             with use_threads(self._threads):
                 cast_pieces(*work)
         return to_hits(rays, self._scene.geom_body)
+
+
+def _has_room_for_multi_ray(model: mujoco.MjModel) -> bool:
+    """Whether the model's memory (``<size memory=.../>``) holds what mj_multiRay puts on the stack.
+
+    From Python a stack overflow is an exception; in our compiled loops it would end the process.
+    """
+    out = np.zeros(1, np.int32), np.zeros(1), None
+    try:
+        mujoco.mj_multiRay(model, mujoco.MjData(model), np.zeros(3), np.ones(3), None, 1, -1, *out, 1, 1.0)
+    except mujoco.FatalError:
+        return False
+    return True
 
 
 def _visible_flexes(scene: Scene) -> I32:
@@ -121,7 +140,8 @@ def _pieces(size: I64, threads: int) -> tuple[I64, I64]:
         threads: 1 = one piece a group.
     """
     end = np.cumsum(size)
-    largest = int(size.max(initial=1)) if threads == 1 else _PIECE
+    largest = int(end[-1]) if threads == 1 else -(-int(end[-1]) // (threads * _PIECES_PER_THREAD))
+    largest = max(largest, _SMALLEST_PIECE)
     count = -(-size // largest)
     group = np.repeat(np.arange(len(size)), count)
     number = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lidar_sim.cli.arguments import add_command, name_list, positive_float, positive_int, positive_ints
@@ -11,7 +12,7 @@ from lidar_sim.errors import OptionError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from lidar_sim.bench.report import BenchReport
+    from lidar_sim.bench.report import BenchReport, Change
     from lidar_sim.cli.arguments import Subparsers
 
 DEVICES = "vlp16,os1-64,avia,d435i"
@@ -46,12 +47,13 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--step-ms", type=positive_float, default=2.0, metavar="MS",
                         help="simulated time between two steps of the pipeline (default: %(default)s)")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="write all figures there too")
+    parser.add_argument("--compare", metavar="FILE", help="show the figures beside those of an earlier --json")
 
 
 def run(args: argparse.Namespace) -> None:
     """Measure and print."""
     from lidar_sim import jit
-    from lidar_sim.bench.report import run_bench
+    from lidar_sim.bench.report import compare, read_report, run_bench
     from lidar_sim.bench.rig import make_rig
     from lidar_sim.cast import CASTERS
     from lidar_sim.cli.terminal import stderr_console
@@ -59,6 +61,7 @@ def run(args: argparse.Namespace) -> None:
     if args.casters != ["all"] and "all" in args.casters:
         raise OptionError("--casters is either all or a list of names")
     casters = list(CASTERS) if args.casters == ["all"] else args.casters
+    earlier = read_report(args.compare) if args.compare else None
     robot = None if args.robot == "none" else args.robot
     rig = make_rig(args.scene, robot, mount=args.mount)
     with stderr_console().status("measuring") as status:
@@ -75,6 +78,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         report.write(args.json)
     print_report(report)
+    if earlier is not None:
+        print_changes(compare(earlier, report))
 
 
 def print_report(report: BenchReport) -> None:
@@ -84,10 +89,11 @@ def print_report(report: BenchReport) -> None:
     console = stdout_console()
     console.print(f"{report.rig}: {report.geoms} geoms, {report.triangles:,} triangles", style="bold")
     console.print("  ".join(f"{name} {value}" for name, value in report.machine.items()), style="dim")
-    console.print(_casting_table(report))
+    if report.casting:
+        console.print(_casting_table(report))
+        console.print(_cold_table(report))
     if any(row.rays < row.frame_rays for row in report.casting):
         console.print("* too slow for all rays of a frame: every n-th was cast, times are scaled to the frame\n")
-    console.print(_cold_table(report))
     if report.pipeline:
         console.print(_pipeline_table(report))
 
@@ -153,3 +159,14 @@ def _pipeline_table(report: BenchReport) -> RenderableType:
             shares,
         )
     return table
+
+
+def print_changes(changes: Sequence[Change]) -> None:
+    """A later report beside an earlier one, on stdout."""
+    from lidar_sim.cli.terminal import plain_table, stdout_console
+
+    numbers = ("before", "after", "after / before")
+    table = plain_table("\nbeside the earlier run", "what", "figure", *numbers, right=numbers)
+    for change in changes:
+        table.add_row(change.what, change.figure, f"{change.before:.3g}", f"{change.after:.3g}", f"{change.ratio:.2f}")
+    stdout_console().print(table)

@@ -56,11 +56,11 @@ def destaggered(image: Array, scan: Scan) -> Array:
     towards = points[..., 0] + 1j * points[..., 1]
     with np.errstate(invalid="ignore"):
         towards = np.nan_to_num(towards / np.abs(towards))
-    column = towards.sum(axis=0)
-    step_rad = np.angle(np.sum(column[1:] * np.conj(column[:-1])))
+    reference = towards[np.count_nonzero(towards, axis=1).argmax()]
+    step_rad = np.angle(np.sum(reference[1:] * np.conj(reference[:-1])))
     if abs(step_rad) < 1e-6:
         return image
-    ahead_rad = np.angle(np.sum(towards * np.conj(column), axis=1))
+    ahead_rad = np.angle(np.sum(towards * np.conj(reference), axis=1))
     shifts = np.rint(ahead_rad / step_rad).astype(int)
     return np.stack([np.roll(row, shift) for row, shift in zip(image, shifts, strict=True)])
 

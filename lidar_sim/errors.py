@@ -27,7 +27,7 @@ class TimeError(LidarSimError):
 
 
 class ExportError(LidarSimError):
-    """A file that cannot be written as asked; nothing is left behind."""
+    """A file that cannot be written or read as asked; nothing half-written is left behind."""
 
 
 class ScenarioError(LidarSimError):

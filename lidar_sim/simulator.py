@@ -119,7 +119,8 @@ class Lidar:
             return []
         self._scheduler.add(after)
         self._before = after
-        self._assembler.note_pose(after)
+        for pose in self._scheduler.poses():
+            self._assembler.note_pose(pose)
         self._caster.pose(before, after)
         scans: list[Scan] = []
         for firings, rays in self._scheduler.due(before.time_ns, after.time_ns):

@@ -146,6 +146,26 @@ def test_a_wall_scanned_while_driving_and_turning_is_flat_again_after_deskew(mod
         np.testing.assert_allclose(world[:, 0], 8.0, atol=FLAT_M)
 
 
+def test_a_frozen_sensor_poses_whole_steps_and_its_track_says_so(model: mujoco.MjModel) -> None:
+    """Ten-millisecond steps: beams leave from the step's end, and the world points lie on the wall all the same."""
+    step_ns = 10_000_000
+    lidar = Lidar(model, "vlp16", mount="lidar", noise=False, exclude="subtree", motion="frozen")
+    scans = record(model, lidar, np.arange(26) * step_ns * 1e-9, speed=1.5, yaw_rate=1.0)
+    wall = model.geom("wall").id
+    for scan in scans:
+        on_wall = scan["geom"] == wall
+        world = to_frame(scan, "world")
+        np.testing.assert_allclose(world.points[on_wall, 0], 8.0, atol=FLAT_M)
+        beam = int(np.argmax(on_wall))
+        end_s = (scan.t_ns[beam] // step_ns + 1) * step_ns * 1e-9
+        data = mujoco.MjData(model)
+        drive(model, data, end_s, 1.5, 1.0)
+        mujoco.mj_forward(model, data)
+        sensor = data.site("lidar")
+        local = sensor.xmat.reshape(3, 3).T @ (world.points[beam] - sensor.xpos)
+        np.testing.assert_allclose(local, scan.points[beam], atol=FLAT_M)
+
+
 def plane_residual(points: np.ndarray) -> float:
     """Largest distance of points from their best plane."""
     centred = points - points.mean(axis=0)

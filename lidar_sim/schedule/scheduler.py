@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -95,6 +95,20 @@ class Scheduler:
                 f"{keyframe.time_ns} ns came"
             )
         stretch.before, stretch.after = last, keyframe
+
+    def poses(self) -> tuple[Keyframe, ...]:
+        """What a pose track must hold of the time between the last two poses, so that it poses the beams as we do.
+
+        Rolling: the last pose. Frozen: the last pose at the interval's first and last instant, for a track
+        interpolates and these beams do not.
+
+        Raises:
+            TimeError: not started.
+        """
+        before, after = self._powered().before, self._powered().after
+        if not self._frozen or before is after:
+            return (after,)
+        return replace(after, time_ns=before.time_ns), replace(after, time_ns=after.time_ns - 1)
 
     def due(self, t0_ns: int, t1_ns: int) -> Iterator[tuple[Firings, RayBatch]]:
         """The beams fired in [t0_ns, t1_ns), each exactly once however time is sliced.

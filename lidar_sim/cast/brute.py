@@ -8,7 +8,9 @@ import mujoco
 import numpy as np
 
 from lidar_sim.cast.kernels.brute_rays import Geoms, cast_brute
-from lidar_sim.cast.kernels.surfaces import Flexes, HeightFields, Meshes
+from lidar_sim.cast.kernels.flex import Flexes
+from lidar_sim.cast.kernels.hfield import HeightFields
+from lidar_sim.cast.kernels.triangles import Meshes
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.rays import check_rays, empty_rays, to_hits
 from lidar_sim.cast.scene import Scene

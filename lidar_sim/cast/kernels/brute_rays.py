@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from lidar_sim.cast.kernels.flex import ray_flex
+from lidar_sim.cast.kernels.hfield import ray_hfield
 from lidar_sim.cast.kernels.primitives import (
     MISS,
     dot,
@@ -15,7 +17,7 @@ from lidar_sim.cast.kernels.primitives import (
     ray_plane,
     ray_sphere,
 )
-from lidar_sim.cast.kernels.surfaces import ray_flex, ray_hfield, ray_mesh
+from lidar_sim.cast.kernels.triangles import ray_mesh
 from lidar_sim.jit import inline_jit, jit, parallel_jit, prange
 
 # mjtGeom, part of MuJoCo's file format.
@@ -133,9 +135,9 @@ def cast_brute(geoms, meshes, fields, flexes, rays) -> Any:
 
     Args:
         geoms: ``Geoms``.
-        meshes: ``surfaces.Meshes``.
-        fields: ``surfaces.HeightFields``.
-        flexes: ``surfaces.Flexes``.
+        meshes: ``triangles.Meshes``.
+        fields: ``hfield.HeightFields``.
+        flexes: ``flex.Flexes``.
         rays: ``batch.Rays``; its results are written.
     """
     for i in prange(len(rays.origin)):

@@ -117,6 +117,10 @@ class Remembering:
         self.frames = 0
         self.points = 0
 
+    def start(self, data: mujoco.MjData, *, frame: int = 0) -> None:
+        """As the sensor's own."""
+        self._lidar.start(data, frame=frame)
+
     def step(self, data: mujoco.MjData) -> list[Scan]:
         """As the sensor's own."""
         scans = self._lidar.step(data)
@@ -152,18 +156,18 @@ def _print_summary(sensors: list[Remembering], out: Path, wall_s: float, *, pict
     from lidar_sim.cli.terminal import plain_table, stdout_console
 
     numbers = ("frames", "points", "points a frame")
-    table = plain_table(f"demo, {wall_s:.0f} s in all", "device", *numbers, "clouds", "picture", right=numbers)
+    table = plain_table(f"in {out}, made in {wall_s:.0f} s", "device", *numbers, "clouds", "picture", right=numbers)
     for sensor in sensors:
         table.add_row(
             sensor.profile.title,
             str(sensor.frames),
             f"{sensor.points:,}",
             f"{sensor.points / max(sensor.frames, 1):,.0f}",
-            f"{out / sensor.name}/*.pcd",
-            str(out / f"{sensor.name}.png") if pictures and sensor.scans else "",
+            f"{sensor.name}/*.pcd",
+            f"{sensor.name}.png" if pictures and sensor.scans else "",
         )
     console = stdout_console()
     console.print(table)
     map_note = f", map.png (all scans of {_MAP_SENSOR})" if pictures else ""
-    console.print(f"Beside them in {out}: poses_*.txt (TUM), manifest.json, scenario.yaml{map_note}.\n")
+    console.print(f"Beside them: poses_*.txt (TUM), manifest.json, scenario.yaml{map_note}.\n")
     console.print(NEXT.format(out=out))

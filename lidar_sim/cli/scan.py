@@ -14,12 +14,13 @@ from lidar_sim.cli.arguments import (
     pose,
     robot_pose,
 )
-from lidar_sim.errors import ExportError, OptionError
+from lidar_sim.errors import ExportError, OptionError, unknown_name
 
 if TYPE_CHECKING:
     from lidar_sim.cli.arguments import Subparsers
     from lidar_sim.records import Scan
 
+QUANTITIES = ("height", "distance")
 FRAMES = ("sensor", "body", "world")
 ENCODINGS = ("ascii", "binary", "binary_compressed")
 
@@ -94,13 +95,21 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
-    """Faults that need no simulation are told before it."""
-    for path in (args.out, args.picture):
-        if path and not Path(path).parent.is_dir():
-            raise ExportError(f"no folder {Path(path).parent} to write {Path(path).name} into")
-    if args.fields:
-        from lidar_sim.fields import select_fields
+    """Faults that need no simulation are told before it, and before the first of two files is written."""
+    from lidar_sim.export import WRITERS
+    from lidar_sim.export.whole import writable_path
+    from lidar_sim.fields import FIELDS, select_fields
 
+    for path in (args.out, args.picture):
+        if path:
+            writable_path(path)
+    if args.out and Path(args.out).suffix.lower() not in WRITERS:
+        raise ExportError(f"{args.out}: {unknown_name('file suffix', Path(args.out).suffix, WRITERS)}")
+    if args.picture and Path(args.picture).suffix.lower() != ".png":
+        raise ExportError(f"a picture is written as .png, found {args.picture!r}")
+    if args.color and args.color not in (*QUANTITIES, *FIELDS):
+        raise OptionError(unknown_name("quantity to colour by", args.color, [*QUANTITIES, *FIELDS]))
+    if args.fields:
         select_fields(args.fields)
     if (args.fields or args.encoding) and not args.out:
         raise OptionError("--fields and --encoding need --out")

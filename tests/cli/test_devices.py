@@ -86,7 +86,7 @@ def test_the_status_is_that_of_the_source_named_in_the_file():
         (["devices", "--mode", "600rpm"], "--mode needs one device"),
         (["devices", "--plot", "x.png"], "--plot needs one device"),
         (["devices", "missing.yaml"], "no device profile at missing.yaml"),
-        (["devices", "vlp16", "--plot", "nowhere/x.png"], "no folder nowhere"),
+        (["devices", "vlp16", "--plot", "nowhere/x.png"], "cannot write nowhere/x.png: there is no folder"),
         (["devices", "vlp16", "--plot", "x.jpg"], "written as .png"),
     ],
 )

@@ -94,6 +94,7 @@ class Lidar:
         self._before: Keyframe | None = None
         self._latest: Scan | None = None
         self._next_still_frame = 0
+        self._first_frame = 0
 
     @property
     def T_body_sensor(self) -> F64:  # noqa: N802  (a frame in a name)
@@ -124,7 +125,9 @@ class Lidar:
         self._caster.pose(before, after)
         scans: list[Scan] = []
         for firings, rays in self._scheduler.due(before.time_ns, after.time_ns):
-            scans += self._fire(self._assembler, firings, rays)
+            if firings.frame[-1] >= self._first_frame:
+                scans += self._fire(self._assembler, firings, rays)
+        scans = [scan for scan in scans if scan.frame_number >= self._first_frame]
         self._latest = scans[-1] if scans else self._latest
         return scans
 
@@ -139,9 +142,7 @@ class Lidar:
         Raises:
             OptionError: ``frame`` is negative.
         """
-        number = self._next_still_frame if frame is None else frame
-        if number < 0:
-            raise OptionError(f"frame must be 0 or more, found {number}")
+        number = _checked_frame(self._next_still_frame if frame is None else frame)
         self._next_still_frame = number + 1
         keyframe = self._still_poses.capture(data)
         assembler = self._new_assembler()
@@ -157,9 +158,19 @@ class Lidar:
         """The last frame that ``step`` finished, None before the first."""
         return self._latest
 
-    def start(self, data: mujoco.MjData) -> None:
-        """Switch the device on at ``data.time``; ``step`` does it at its first call otherwise."""
+    def start(self, data: mujoco.MjData, *, frame: int = 0) -> None:
+        """Switch the device on at ``data.time``; ``step`` does it at its first call otherwise.
+
+        Args:
+            data: state of the model.
+            frame: first frame that ``step`` shall give. The beams before it are counted but not cast, so that
+                a recording goes on where it ended at the cost of the motion alone.
+
+        Raises:
+            OptionError: ``frame`` is negative.
+        """
         self.reset()
+        self._first_frame = _checked_frame(frame)
         self._power_on(self._poses.capture(data))
 
     def reset(self) -> None:
@@ -167,6 +178,7 @@ class Lidar:
         self._before = None
         self._latest = None
         self._next_still_frame = 0
+        self._first_frame = 0
         self._assembler = self._new_assembler()
 
     def _is_later(self, data: mujoco.MjData) -> bool:
@@ -206,3 +218,9 @@ class DepthCamera(Lidar):
     def depth_image(self, scan: Scan) -> F64:
         """Planar depth (H, W) m of a scan of this camera, 0 where invalid, row 0 at the top."""
         return np.nan_to_num(scan.organized("depth"), nan=0.0)
+
+
+def _checked_frame(frame: int) -> int:
+    if frame < 0:
+        raise OptionError(f"frame must be 0 or more, found {frame}")
+    return frame

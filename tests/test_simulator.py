@@ -236,6 +236,21 @@ def test_the_first_revolution_stepped_at_rest_equals_the_still_scan(model: mujoc
     assert_equal_scans([stepped], [still])
 
 
+@pytest.mark.parametrize("device", ["vlp16", "avia", "ust10lx"])
+def test_a_start_at_a_later_frame_gives_the_same_frames_from_there_on(model: mujoco.MjModel, device: str) -> None:
+    times = np.arange(170) * FAST_STEP_S
+    whole = record(model, Lidar(model, device, mount="lidar"), times, speed=1.0, yaw_rate=0.5)
+    lidar, data = Lidar(model, device, mount="lidar"), mujoco.MjData(model)
+    drive(model, data, 0.0, 1.0, 0.5)
+    lidar.start(data, frame=2)
+    late = record(model, lidar, times[1:], speed=1.0, yaw_rate=0.5)
+    assert late[0].frame_number == 2
+    assert_equal_scans(whole[2:], late)
+    np.testing.assert_array_equal(late[0].track.time_ns, whole[2].track.time_ns)
+    with pytest.raises(OptionError, match="0 or more"):
+        lidar.start(data, frame=-1)
+
+
 def test_read_gives_the_last_finished_scan(model: mujoco.MjModel) -> None:
     lidar = Lidar(model, "vlp16", mount="lidar")
     assert lidar.read() is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from inspect import isclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -12,33 +11,39 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from lidar_sim.errors import nearest_hint
+from lidar_sim.profile.document import Lines
 from lidar_sim.profile.schema import FAULT, DeviceProfile
-
-Lines = Mapping[tuple[str, ...], int]
-"""Place in the YAML tree -> line in the file; keys by name, list entries by number."""
 
 _MISSING = {"missing", "union_tag_not_found"}
 _NO_MAPPING = {"model_type", "model_attributes_type", "dict_type"}
 _LONGEST_VALUE = 60
 
 
-def describe(path: Path, error: ValidationError, lines: Lines, mode: str | None = None) -> str:
-    """The gravest fault of a profile, as one line.
+def describe(
+    path: Path,
+    error: ValidationError,
+    lines: Lines,
+    *,
+    root: type[BaseModel] = DeviceProfile,
+    mode: str | None = None,
+) -> str:
+    """The gravest fault of a document, as one line.
 
     Args:
         path: the file that was checked.
         error: what pydantic found.
         lines: line numbers of the file.
+        root: the model that the whole document was checked against.
         mode: the mode that was merged in before the check; what it brought in is placed where the file has it.
     """
     faults = sorted(error.errors(include_url=False), key=_gravity)
     place = _place_in_file(faults[0], lines, mode)
     line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), 1)
-    where = ".".join(place) or "profile"
+    where = ".".join(place) or "the whole"
     if mode is not None and place[:1] != ("modes",):
         where += f" (in mode {mode})"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{path}:{line}: {where}: {_reason(faults[0])}{more}"
+    return f"{path}:{line}: {where}: {_reason(faults[0], root)}{more}"
 
 
 def _gravity(fault: ErrorDetails) -> int:
@@ -65,12 +70,12 @@ def _place_in_file(fault: ErrorDetails, lines: Lines, mode: str | None) -> tuple
     return in_mode if len(place) > 1 and in_mode[:4] in lines else place
 
 
-def _reason(fault: ErrorDetails) -> str:
+def _reason(fault: ErrorDetails, root: type[BaseModel]) -> str:
     kind, context = fault["type"], fault.get("ctx", {})
     if kind == FAULT:
         return str(context["reason"])
     if kind == "extra_forbidden":
-        valid = _valid_keys(fault["loc"][:-1])
+        valid = _valid_keys(root, fault["loc"][:-1])
         return f"unknown key{nearest_hint(str(fault['loc'][-1]), valid)}; valid: {', '.join(valid)}"
     if kind in _MISSING:
         return "this key is missing"
@@ -110,12 +115,13 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
-def _valid_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Keys of the model that stands at a location of the profile."""
-    kind: Any = DeviceProfile
+def _valid_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Keys of the model that stands at a location of the document."""
+    kind: Any = root
     for part in location:
         kind = _below(kind, part)
-    return list(kind.model_fields) if isclass(kind) and issubclass(kind, BaseModel) else []
+    models = _models(kind)
+    return list(models[0].model_fields) if models else []
 
 
 def _below(kind: Any, part: int | str) -> Any:
@@ -127,9 +133,14 @@ def _below(kind: Any, part: int | str) -> Any:
         return arguments[1]
     if get_origin(kind) is tuple:
         return arguments[0]
-    models = [model for model in arguments if isclass(model) and issubclass(model, BaseModel)]
+    models = _models(kind)
     tagged = [model for model in models if _tag(model) == part]
     return tagged[0] if tagged else _below(models[0], part)
+
+
+def _models(kind: Any) -> list[type[BaseModel]]:
+    """The models that a type may be: itself, or those in its union."""
+    return [model for model in (kind, *get_args(kind)) if isclass(model) and issubclass(model, BaseModel)]
 
 
 def _tag(model: type[BaseModel]) -> str | None:

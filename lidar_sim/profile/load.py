@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,14 @@ from pydantic import ValidationError
 
 from lidar_sim.bundled import bundled_folder
 from lidar_sim.errors import ProfileError, nearest_hint, unknown_name
-from lidar_sim.profile.faults import Lines, describe
+from lidar_sim.profile.document import Lines, read_document
+from lidar_sim.profile.faults import describe
 from lidar_sim.profile.schema import DeviceProfile, Mode
 
 _MODE_SECTIONS = tuple(Mode.model_fields)
 _RPM_MODE = re.compile(r"(\d+(?:\.\d+)?) ?rpm")
 _SUFFIXES = (".yaml", ".yml")
 _ALIASES = re.compile(r"^aliases:.*?(?=^[^\s#\-\]]|\Z)", re.MULTILINE | re.DOTALL)
-_MERGE_TAG = "tag:yaml.org,2002:merge"
-_FASTEST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _UniqueKeyLoader(_FASTEST_LOADER):  # type: ignore[misc]
-    """YAML's safe loader that refuses a key given twice instead of keeping the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            if key_node.tag == _MERGE_TAG:
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", key_node.start_mark)
-            seen.add(key if isinstance(key, Hashable) else id(key_node))
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
 
 
 def shipped_profiles() -> dict[str, Path]:
@@ -59,7 +41,7 @@ def load_profile(device: str | Path, mode: str | None = None) -> DeviceProfile:
             the profile is checked, not only the one asked for.
     """
     path = _find(device)
-    tree, lines = _read(path)
+    tree, lines = read_document(path, "a device profile")
     profile = _validate(path, tree, lines)
     by_mode = {name: _in_mode(path, profile, tree, lines, name) for name in profile.modes}
     name = mode if mode is not None else profile.default_mode
@@ -114,57 +96,11 @@ def _aliases(path: Path) -> list[str]:
     return [str(alias) for alias in given] if isinstance(given, list) else []
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Lines]:
-    """Parsed tree, and the line number of every key and list entry."""
-    text = _text(path)
-    try:
-        loader = _UniqueKeyLoader(text)
-        node = loader.get_single_node()
-        lines = dict(_line_numbers(node, ()))
-        tree = loader.construct_document(node) if node is not None else None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ProfileError(f"{path}:{line}: not valid YAML: {error.reason}") from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ProfileError(f"{path}:{line}: not valid YAML: {error.problem}") from None
-    if not isinstance(tree, dict):
-        found = "an empty file" if tree is None else "a list" if isinstance(tree, list) else repr(tree)
-        raise ProfileError(f"{path}:1: a device profile is a mapping of keys, found {found}")
-    return tree, lines
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ProfileError(f"{path}:{line}: not a text file (byte {error.start} is not UTF-8)") from None
-    except OSError as error:
-        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _line_numbers(
-    node: yaml.Node | None, at: tuple[str, ...], above: tuple[yaml.Node, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], int]]:
-    if isinstance(node, yaml.MappingNode):
-        below = [(str(key.value), key.start_mark.line, value) for key, value in node.value]
-    elif isinstance(node, yaml.SequenceNode):
-        below = [(str(i), value.start_mark.line, value) for i, value in enumerate(node.value)]
-    else:
-        return
-    if any(node is other for other in above):
-        raise yaml.constructor.ConstructorError(None, None, "an anchor contains itself", node.start_mark)
-    for name, line, value in below:
-        yield (*at, name), line + 1
-        yield from _line_numbers(value, (*at, name), (*above, node))
-
-
 def _validate(path: Path, tree: dict[str, Any], lines: Lines, mode: str | None = None) -> DeviceProfile:
     try:
         return DeviceProfile.model_validate(tree)
     except ValidationError as error:
-        raise ProfileError(describe(path, error, lines, mode)) from None
+        raise ProfileError(describe(path, error, lines, mode=mode)) from None
 
 
 def _in_mode(path: Path, profile: DeviceProfile, tree: dict[str, Any], lines: Lines, mode: str) -> DeviceProfile:

@@ -23,7 +23,7 @@ FAULT = "fault"
 """Type of the errors that the checks below raise; their context names the faulty key."""
 
 
-def _fault(at: str, reason: str) -> PydanticCustomError:
+def fault(at: str, reason: str) -> PydanticCustomError:
     """An error that belongs to one key below the model that is being checked, given as "key" or "key.key"."""
     return PydanticCustomError(FAULT, "{reason}", {"reason": reason, "at": at})
 
@@ -38,7 +38,7 @@ class _Frozen(BaseModel):
         for key, value in data.items() if isinstance(data, dict) else ():
             field = cls.model_fields.get(str(key))
             if isinstance(value, bool) and field is not None and field.annotation is not bool:
-                raise _fault(str(key), f"a truth value does not belong here, found {str(value).lower()}")
+                raise fault(str(key), f"a truth value does not belong here, found {str(value).lower()}")
         return data
 
 
@@ -65,12 +65,12 @@ class _Sourced(_Frozen):
             if unknown:
                 key = min(unknown)
                 valid = [*(name for name in type(self).model_fields if name not in {"source", "kind"}), "rest"]
-                raise _fault(
+                raise fault(
                     f"source.{key}", f"no key of this section{nearest_hint(key, valid)}; valid: {', '.join(valid)}"
                 )
             missing = given - set(self.source)
             if missing and "rest" not in self.source:
-                raise _fault("source", f"no source for: {', '.join(sorted(missing))} (name them, or add 'rest')")
+                raise fault("source", f"no source for: {', '.join(sorted(missing))} (name them, or add 'rest')")
         return self
 
     def source_keys(self) -> set[str]:
@@ -99,10 +99,10 @@ class _Lasers(_Sourced):
         for name in ("azimuth_offset_deg", "vertical_offset_mm", "fire_time_ns"):
             values = getattr(self, name)
             if values is not None and len(values) != rows:
-                raise _fault(name, f"has {len(values)} entries, elevation_deg has {rows}")
+                raise fault(name, f"has {len(values)} entries, elevation_deg has {rows}")
         times = self.fire_time_ns
         if times is not None and any(b < a for a, b in pairwise(times)):
-            raise _fault("fire_time_ns", "must not decrease: list the lasers in firing order")
+            raise fault("fire_time_ns", "must not decrease: list the lasers in firing order")
         return self
 
 
@@ -119,12 +119,12 @@ class SpinningFree(_Lasers):
     @model_validator(mode="after")
     def _rpm_in_limits(self) -> SpinningFree:
         if not self.rpm_min <= self.rpm <= self.rpm_max:
-            raise _fault(
+            raise fault(
                 "rpm", f"must lie between rpm_min {self.rpm_min:g} and rpm_max {self.rpm_max:g}, found {self.rpm:g}"
             )
         if self.fire_time_ns is not None and self.fire_time_ns[-1] >= self.cycle_ns:
             last = self.fire_time_ns[-1]
-            raise _fault("cycle_ns", f"must be longer than the last laser's fire_time_ns {last}, found {self.cycle_ns}")
+            raise fault("cycle_ns", f"must be longer than the last laser's fire_time_ns {last}, found {self.cycle_ns}")
         return self
 
 
@@ -148,7 +148,7 @@ class SpinningLocked(_Lasers):
     def _window_in_turn(self) -> SpinningLocked:
         fired = self.columns_per_turn if self.columns is None else self.columns
         if self.first_column + fired > self.columns_per_turn:
-            raise _fault(
+            raise fault(
                 "columns_per_turn" if self.columns is None else "columns",
                 f"first_column {self.first_column} + columns {fired} exceeds columns_per_turn {self.columns_per_turn}",
             )
@@ -241,7 +241,7 @@ class RangeSpec(_Sourced):
     @model_validator(mode="after")
     def _ordered(self) -> RangeSpec:
         if self.min_m >= self.max_m:
-            raise _fault("min_m", f"must be less than max_m {self.max_m:g}, found {self.min_m:g}")
+            raise fault("min_m", f"must be less than max_m {self.max_m:g}, found {self.min_m:g}")
         return self
 
 
@@ -309,7 +309,7 @@ class DeviceProfile(_Frozen):
             if missing:
                 key = min(missing)
                 hint = nearest_hint(key, valid)
-                raise _fault(f"{section}.source", f"{key!r} is not in sources{hint}; valid: {', '.join(valid)}")
+                raise fault(f"{section}.source", f"{key!r} is not in sources{hint}; valid: {', '.join(valid)}")
         return self
 
     @model_validator(mode="after")
@@ -317,5 +317,5 @@ class DeviceProfile(_Frozen):
         if self.modes and self.default_mode not in self.modes:
             found = "missing" if self.default_mode is None else f"found {self.default_mode!r}"
             hint = nearest_hint(str(self.default_mode), list(self.modes))
-            raise _fault("default_mode", f"must be one of modes, {found}{hint}; valid: {', '.join(self.modes)}")
+            raise fault("default_mode", f"must be one of modes, {found}{hint}; valid: {', '.join(self.modes)}")
         return self

@@ -6,18 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
 
 from lidar_sim.errors import unknown_name
 from lidar_sim.export import WRITERS
-from lidar_sim.profile.schema import FAULT, Positive
+from lidar_sim.profile.schema import Positive, fault
 
 Vector = tuple[float, float, float]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$")]
-
-
-def _fault(at: str, reason: str) -> PydanticCustomError:
-    return PydanticCustomError(FAULT, "{reason}", {"reason": reason, "at": at})
 
 
 class _Frozen(BaseModel):
@@ -128,7 +123,7 @@ class OutputConfig(_Frozen):
     def _formats_are_written(self) -> OutputConfig:
         for entry in self.formats:
             if f".{entry}" not in WRITERS:
-                raise _fault("formats", unknown_name("format", entry, [suffix[1:] for suffix in WRITERS]))
+                raise fault("formats", unknown_name("format", entry, [suffix[1:] for suffix in WRITERS]))
         return self
 
 
@@ -160,14 +155,14 @@ class ScenarioConfig(_Frozen):
         labels = [sensor.label for sensor in self.sensors]
         for i, label in enumerate(labels):
             if label in labels[:i]:
-                raise _fault(f"sensors.{i}", f"there are two sensors named {label!r}: give one another name")
+                raise fault(f"sensors.{i}", f"there are two sensors named {label!r}: give one another name")
         return self
 
     @model_validator(mode="after")
     def _has_an_end(self) -> ScenarioConfig:
         endless = self.motion.kind in ("rest", "controller") or getattr(self.motion, "closed", False)
         if self.duration_s is None and endless:
-            raise _fault("motion", "this motion has no end of its own: give duration_s")
+            raise fault("motion", "this motion has no end of its own: give duration_s")
         return self
 
     def effective(self) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
-from lidar_sim.errors import ProfileError, ScenarioError, nearest_hint
-from lidar_sim.profile.faults import Lines, _below, describe
-from lidar_sim.profile.load import _read
+from lidar_sim.errors import ProfileError, ScenarioError
+from lidar_sim.profile.document import read_document
+from lidar_sim.profile.faults import describe
 from lidar_sim.scenario.config import ScenarioConfig
 
 _FILES = (".xml", ".mjcf", ".urdf", ".yaml", ".yml", ".npz", ".csv")
@@ -28,13 +28,13 @@ def load_scenario(path: str | Path) -> ScenarioConfig:
     if not file.is_file():
         raise ScenarioError(f"no scenario at {file}")
     try:
-        tree, lines = _read(file)
+        tree, lines = read_document(file, "a scenario")
     except ProfileError as error:
-        raise ScenarioError(str(error).replace("a device profile is", "a scenario is")) from None
+        raise ScenarioError(str(error)) from None
     try:
         return ScenarioConfig.model_validate(_beside(tree, file.parent))
     except ValidationError as error:
-        raise ScenarioError(_describe(file, error, lines)) from None
+        raise ScenarioError(describe(file, error, lines, root=ScenarioConfig)) from None
 
 
 def _beside(tree: Any, folder: Path) -> Any:
@@ -46,23 +46,3 @@ def _beside(tree: Any, folder: Path) -> Any:
     if isinstance(tree, str) and tree.lower().endswith(_FILES):
         return str(folder / Path(tree).expanduser())
     return tree
-
-
-def _describe(file: Path, error: ValidationError, lines: Lines) -> str:
-    for fault in error.errors(include_url=False):
-        if fault["type"] == "extra_forbidden":
-            return _unknown_key(file, tuple(str(part) for part in fault["loc"]), lines)
-    return describe(file, error, lines)
-
-
-def _unknown_key(file: Path, location: tuple[str, ...], lines: Lines) -> str:
-    place: tuple[str, ...] = ()
-    for part in location:  # pydantic's location names the kind of motion too, which is no key of the file
-        place = (*place, part) if (*place, part) in lines else place
-    section: Any = ScenarioConfig
-    for part in location[:-1]:
-        section = _below(section, part)
-    models = [kind for kind in (section, *get_args(section)) if hasattr(kind, "model_fields")]
-    valid = list(models[0].model_fields)
-    hint = nearest_hint(location[-1], valid)
-    return f"{file}:{lines[place]}: {'.'.join(place)}: unknown key{hint}; valid: {', '.join(valid)}"

@@ -33,6 +33,9 @@ class Sensor(Protocol):
     seed: int
     profile: DeviceProfile
 
+    def start(self, data: mujoco.MjData, *, frame: int = 0) -> None:
+        """Switch on; the first frame that ``step`` gives is ``frame``."""
+
     def step(self, data: mujoco.MjData) -> list[Scan]:
         """Frames that became complete since the last call."""
 
@@ -125,8 +128,8 @@ def record(
         outputs: formats and fields; None = PCD of the layout "device".
         about: kept in the manifest; a recording is resumed only if it is equal.
         overwrite: begin anew in a folder that is not empty.
-        resume: go on where the same recording ended. The drive is run again from the start, and each frame that
-            is there must have been taken at the very pose it has now.
+        resume: go on where the same recording ended. The motion is run again from the start, without casting;
+            the last frame that is there must have been taken at the very pose it has now.
         progress: called after every timestep.
 
     Raises:
@@ -166,6 +169,8 @@ def _drive(
     for step in range(steps + 1):
         motion.advance(model, data, step * model.opt.timestep)
         for name, sensor in sensors.items():
+            if step == 0:
+                sensor.start(data, frame=recording.resume_frame(name))
             for scan in sensor.step(data):
                 recording.take(name, scan)
                 points += len(scan)

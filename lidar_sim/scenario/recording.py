@@ -90,6 +90,10 @@ class Recording:
         self._poses[sensor].add(scan.stamp_ns, *_pose_at_stamp(scan))
         self.finished[sensor] = number + 1
 
+    def resume_frame(self, sensor: str) -> int:
+        """Where a sensor must go on: at its last finished frame, whose pose shows whether the motion is the same."""
+        return max(self.finished[sensor] - 1, 0)
+
     def end(self, status: str, error: str | None = None) -> None:
         """Close the pose files and note in the manifest how the recording ended."""
         for poses in self._poses.values():

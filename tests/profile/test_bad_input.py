@@ -30,8 +30,8 @@ FAULTS = {
     "misspelt key of a source": ('  guess: {title: "guessed"', f'  guess: {{titel: "guessed"{HERE}\n   ',
         "sources.guess.titel: unknown key (did you mean 'title'?); valid: title, status (and 1 more)"),
     "misspelt key of an optional section": ("noise:\n", f"beam:\n  divergence: 0.1{HERE}\nnoise:\n",
-        "beam.divergence: unknown key (did you mean 'divergence_vertical_deg'?); valid: source, divergence_horizontal_deg, divergence_vertical_deg, "
-        "wavelength_nm (and 3 more)"),
+        "beam.divergence: unknown key (did you mean 'divergence_vertical_deg'?); valid: source, "
+        "divergence_horizontal_deg, divergence_vertical_deg, wavelength_nm (and 3 more)"),
     "unknown kind": ("  kind: spinning_free\n", f"  kind: spining_free{HERE}\n",
         "pattern.kind: unknown value 'spining_free' (did you mean 'spinning_free'?); valid: spinning_free, "
         "spinning_locked, rosette, rosette_mirror, raster"),

@@ -45,8 +45,9 @@ def test_the_lazy_map_and_all_agree() -> None:
 
 
 def test_numba_is_imported_at_one_door_only() -> None:
-    importers = {name_of(path) for path in SOURCES if "numba" in {*imported_roots(path)}}
-    assert importers == {"jit.py"}
+    """The vocabulary of vectors beside it speaks to Numba's compiler too."""
+    importers = {name_of(path) for path in SOURCES if "numba" in imported_roots(path)}
+    assert {name for name in importers if not name.startswith("simd/")} == {"jit.py"}
 
 
 def imported_roots(path: Path) -> set[str]:

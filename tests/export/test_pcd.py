@@ -140,7 +140,7 @@ def test_the_viewpoint_of_a_deskewed_scan_is_the_pose_of_its_instant(tmp_path: P
 
 def test_ascii_has_a_line_a_point_and_binary_no_padding(tmp_path: Path, make_scan: MakeScan) -> None:
     scan = make_scan(misses=True)
-    for encoding in ENCODINGS:
+    for encoding in ("ascii", "binary"):
         write_pcd(scan, tmp_path / f"{encoding}.pcd", fields=["x", "y", "z", "return_number"], encoding=encoding)
     text = (tmp_path / "ascii.pcd").read_text().splitlines()
     rows = text[text.index("DATA ascii") + 1 :]
@@ -165,6 +165,7 @@ def test_the_compressed_data_are_the_columns_one_after_another(tmp_path: Path, m
 
 
 def test_what_does_not_compress_is_written_all_the_same(tmp_path: Path, make_scan: MakeScan) -> None:
+    pytest.importorskip("lzf", reason="python-neo-lzf comes with the extra 'pcd'")
     scan = make_scan(grid=False, points=3)
     write_pcd(scan, tmp_path / "a.pcd", fields="xyz", encoding="binary_compressed")
     np.testing.assert_array_equal(read_pcd(tmp_path / "a.pcd").points, scan.points.astype(np.float32))

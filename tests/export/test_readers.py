@@ -91,7 +91,7 @@ def test_pypcd4_reads_a_cloud_of_no_points(
 
 @pytest.mark.parametrize("encoding", PLY_ENCODINGS)
 def test_plyfile_reads_the_same_vertices(tmp_path: Path, make_scan: MakeScan, encoding: str) -> None:
-    plyfile = pytest.importorskip("plyfile", reason="plyfile is GPL and not among our extras")
+    plyfile = pytest.importorskip("plyfile", reason="plyfile (GPL, for tests only) comes with the extra 'dev'")
     scan = make_scan()
     write(scan, tmp_path / "a.ply", fields=FIELDS, encoding=encoding)
     vertices = plyfile.PlyData.read(tmp_path / "a.ply")["vertex"]

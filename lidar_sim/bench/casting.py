@@ -22,7 +22,7 @@ _WARM_UPS = 2
 # A caster whose frame would take longer is given every n-th ray only, for so long.
 _LONGEST_FRAME_S = 2.0
 _SAMPLED_FRAME_S = 0.25
-_PROBE_RAYS = 512
+_FEW_RAYS, _MANY_RAYS = 512, 4096
 _PROBES = 3
 # Casters that use one thread whatever they are given.
 _SERIAL = ("brute",)
@@ -144,7 +144,7 @@ def _started(
     kernels_before, start = _cached_kernels(), perf_counter()
     caster = make_caster(name, Scene(rig.model, carrier_body=carrier_body), threads=threads)
     caster.pose(keyframe, keyframe)
-    caster.cast(_probe(rays))
+    caster.cast(_every(rays, len(rays) // _FEW_RAYS))
     if not any((row.caster, row.threads) == (name, threads) for row in cold):
         cold.append(ColdStart(name, threads, perf_counter() - start, _cached_kernels() > kernels_before))
     return caster
@@ -162,18 +162,24 @@ def _cached_kernels() -> int:
 
 def _affordable(caster: Caster, rays: RayBatch) -> RayBatch:
     """All rays, or every n-th where all would take longer than ``_LONGEST_FRAME_S``."""
-    probe = _probe(rays)
+    expected_s = 0.0
+    # A few rays cost more each than many do: only what many confirm is too slow.
+    for count in (_FEW_RAYS, _MANY_RAYS):
+        expected_s = _expected_s(caster, rays, count)
+        if expected_s <= _LONGEST_FRAME_S:
+            return rays
+    return _every(rays, int(np.ceil(expected_s / _SAMPLED_FRAME_S)))
+
+
+def _expected_s(caster: Caster, rays: RayBatch, count: int) -> float:
+    """Seconds for all rays, from the quickest of a few casts of about ``count`` of them."""
+    probe = _every(rays, len(rays) // count)
     times_s = []
     for _ in range(_PROBES):
         start = perf_counter()
         caster.cast(probe)
         times_s.append(perf_counter() - start)
-    expected_s = min(times_s) * len(rays) / len(probe)
-    return rays if expected_s <= _LONGEST_FRAME_S else _every(rays, int(np.ceil(expected_s / _SAMPLED_FRAME_S)))
-
-
-def _probe(rays: RayBatch) -> RayBatch:
-    return _every(rays, len(rays) // _PROBE_RAYS)
+    return min(times_s) * len(rays) / len(probe)
 
 
 def _every(rays: RayBatch, step: int) -> RayBatch:

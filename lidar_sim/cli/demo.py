@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lidar_sim.simulator import Lidar
 
 EXAMPLES = (
-    ("lidar-sim demo", "a second and a half of walking; clouds and pictures in ./demo_out"),
+    ("lidar-sim demo", "a second of walking; clouds and pictures in ./demo_out"),
     ("lidar-sim demo --out long_walk --seconds 4", "a longer walk"),
     ("lidar-sim demo --overwrite --no-pictures", "clouds only, in place of those of an earlier demo"),
 )
@@ -31,6 +31,8 @@ SENSORS = (
 )
 _SPEED_M_S = 1.2
 _START_M = (-5.0, 0.3)
+# A frame is finished with the beam after it.
+_LAST_BEAM_S = 0.01
 _MAP_SENSOR = "os1-64"
 NEXT = """What next:
   lidar-sim devices                    other devices; `devices vlp16` shows where each value is from
@@ -47,7 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
         subparsers, "demo", run, summary="walk a robot through a warehouse with four devices", examples=EXAMPLES
     )
     parser.add_argument("--out", default="demo_out", metavar="FOLDER", help="default: %(default)s")
-    parser.add_argument("--seconds", type=positive_float, default=1.5, help="simulated time (default: %(default)s)")
+    parser.add_argument("--seconds", type=positive_float, default=1.0, help="simulated time (default: %(default)s)")
     parser.add_argument("--overwrite", action="store_true", help="begin anew in a folder that is not empty")
     parser.add_argument("--no-pictures", dest="pictures", action="store_false", help="clouds only")
     parser.add_argument("--threads", type=positive_int, metavar="N", help="default: all cores")
@@ -92,7 +94,7 @@ def scenario_tree(seconds: float) -> dict[str, Any]:
         "scene": "warehouse",
         "robot": "quadruped",
         "timestep_s": 0.005,
-        "duration_s": seconds,
+        "duration_s": seconds + _LAST_BEAM_S,
         "sensors": [dict(sensor) for sensor in SENSORS],
         "motion": {
             "kind": "waypoints",

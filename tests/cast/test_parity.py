@@ -111,7 +111,8 @@ def test_a_flex_with_all_its_bodies_excluded_is_not_seen(caster_name, random_dat
     model = mujoco.MjModel.from_xml_string(xml)
     data = random_data(model)
     seen = {}
-    for exclude in ("none", "subtree"):
+    one_vertex = model.body(model.flex_vertbodyid[0]).name
+    for exclude in ("none", "subtree", one_vertex):
         caster = make_caster(caster_name, Scene(model, carrier_body=model.body("stuff").id, exclude=exclude))
         caster.pose(keyframe(data), keyframe(data))
         hits = caster.cast(batch(*rays(data)))
@@ -121,3 +122,4 @@ def test_a_flex_with_all_its_bodies_excluded_is_not_seen(caster_name, random_dat
         assert (hits.body == -1).all()
     assert seen["none"] > 100
     assert seen["subtree"] == 0
+    assert seen[one_vertex] == seen["none"]

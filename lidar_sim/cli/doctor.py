@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lidar_sim.cli.arguments import Subparsers
 
 REQUIRED = ("numpy", "mujoco", "numba", "llvmlite", "pydantic", "PyYAML", "rich")
-EXTRAS = {"plot": ("matplotlib",), "open3d": ("open3d", "open3d-cpu")}
+EXTRAS = {"plot": ("matplotlib",), "pcd": ("python-neo-lzf",), "open3d": ("open3d", "open3d-cpu")}
 
 EXAMPLES = (
     ("lidar-sim doctor", "what to look at first when something is slow or missing"),

@@ -113,6 +113,10 @@ def _check_outputs(args: argparse.Namespace) -> None:
         select_fields(args.fields)
     if (args.fields or args.encoding) and not args.out:
         raise OptionError("--fields and --encoding need --out")
+    if args.picture:
+        from lidar_sim.pictures.canvas import new_figure
+
+        new_figure((400, 400))  # tells a missing matplotlib now
 
 
 def _write(scan: Scan, args: argparse.Namespace) -> None:

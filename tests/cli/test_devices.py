@@ -86,8 +86,6 @@ def test_the_status_is_that_of_the_source_named_in_the_file():
         (["devices", "--mode", "600rpm"], "--mode needs one device"),
         (["devices", "--plot", "x.png"], "--plot needs one device"),
         (["devices", "missing.yaml"], "no device profile at missing.yaml"),
-        (["devices", "vlp16", "--plot", "nowhere/x.png"], "cannot write nowhere/x.png: there is no folder"),
-        (["devices", "vlp16", "--plot", "x.jpg"], "written as .png"),
     ],
 )
 def test_wrong_input_is_one_line(argv, said, capsys, tmp_path, monkeypatch):
@@ -101,8 +99,19 @@ def test_wrong_input_is_one_line(argv, said, capsys, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_plot_is_written_and_the_table_still_printed(capsys, tmp_path):
+@pytest.mark.parametrize(
+    ("picture", "said"),
+    [("nowhere/x.png", "cannot write nowhere/x.png: there is no folder"), ("x.jpg", "written as .png")],
+)
+def test_a_plot_that_cannot_be_written_is_one_line(picture, said, capsys, tmp_path, monkeypatch, read_png):
+    monkeypatch.chdir(tmp_path)
+    assert main(["devices", "vlp16", "--plot", picture]) == EXIT_INPUT
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_plot_is_written_and_the_table_still_printed(capsys, tmp_path, read_png):
     picture = tmp_path / "vlp16.png"
     assert main(["devices", "vlp16", "--plot", str(picture)]) == EXIT_OK
-    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert read_png(picture).shape == (800, 1600, 4)
     assert "velodyne_vlp16" in capsys.readouterr().out

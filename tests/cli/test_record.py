@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import matplotlib.image
 import pytest
 
 from lidar_sim.cli import demo, record
@@ -133,7 +132,7 @@ def test_an_interrupt_leaves_finished_frames_to_resume_from(tmp_path, monkeypatc
     assert contents(out) == whole
 
 
-def test_the_demo_leaves_four_clouds_and_their_pictures(tmp_path, capsys, monkeypatch):
+def test_the_demo_leaves_four_clouds_and_their_pictures(tmp_path, capsys, monkeypatch, read_png):
     monkeypatch.setattr(demo, "SENSORS", ({"device": "vlp16", "mount": "lidar"},
                                           {"device": "os1-64", "mount": "lidar", "mode": "512x10"}))  # fmt: skip
     out = tmp_path / "demo_out"
@@ -141,7 +140,7 @@ def test_the_demo_leaves_four_clouds_and_their_pictures(tmp_path, capsys, monkey
     said = capsys.readouterr().out
     for name in ("vlp16", "os1-64"):
         assert len(list((out / name).glob("*.pcd"))) == 2
-        assert matplotlib.image.imread(out / f"{name}.png").shape == (1000, 1600, 4)
+        assert read_png(out / f"{name}.png").shape == (1000, 1600, 4)
         assert f"{name}.png" in said
     assert (out / "map.png").is_file()
     assert "What next:" in said
@@ -155,12 +154,12 @@ def test_the_real_demo_has_the_four_devices_of_the_house():
 
 
 @pytest.mark.slow
-def test_the_real_demo(tmp_path):
+def test_the_real_demo(tmp_path, read_png):
     out = tmp_path / "demo_out"
     assert main(["demo", "--out", str(out)]) == EXIT_OK
     for name, frames in (("vlp16", 10), ("os1-64", 10), ("avia", 10), ("d435i", 31)):
         assert len(list((out / name).glob("*.pcd"))) == frames
-        assert (out / f"{name}.png").is_file()
+        assert read_png(out / f"{name}.png").shape == (1000, 1600, 4)
 
 
 def test_beams_per_second_are_those_of_the_devices():

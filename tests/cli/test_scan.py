@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.image
 import numpy as np
 import pytest
 
@@ -47,10 +46,10 @@ def test_fields_encoding_and_offset_reach_the_file(tmp_path):
     assert list(read_pcd(out).fields) == ["x", "y", "z", "ring"]
 
 
-def test_the_picture_is_one(tmp_path):
+def test_the_picture_is_one(tmp_path, read_png):
     picture = tmp_path / "a.png"
     assert main([*ROOM, "--picture", str(picture), "--color", "intensity", "--view", "top"]) == EXIT_OK
-    assert matplotlib.image.imread(picture).shape == (1000, 1600, 4)
+    assert read_png(picture).shape == (1000, 1600, 4)
 
 
 @pytest.mark.parametrize(

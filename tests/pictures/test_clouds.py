@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from dataclasses import replace
 
-import matplotlib.image
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ from lidar_sim.pictures.coloring import color_by, paint, robust_limits
 from lidar_sim.pictures.seen import destaggered
 from lidar_sim.records import PoseTrack, Scan
 
+IMAGE = pytest.importorskip("matplotlib.image", reason="matplotlib comes with the extra 'plot'")
 SIZE_PX = (640, 400)
 HALF_SIZE_M = np.array([10.0, 6.0, 2.5])
 EYE_M = np.array([0.0, 0.0, -1.5])
@@ -71,7 +71,7 @@ SCANS = {
 
 
 def read(path) -> np.ndarray:
-    return matplotlib.image.imread(path)[..., :3]
+    return IMAGE.imread(path)[..., :3]
 
 
 @pytest.mark.parametrize("kind", SCANS)

@@ -15,8 +15,10 @@ from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.threads import thread_count, use_threads
 from lidar_sim.records import I32, I64, Hits, Keyframe, RayBatch
 
-# Fewer rays than this per origin: grouping them costs more than mj_multiRay saves.
-_RAYS_PER_ORIGIN = 4
+# From so many rays per origin on, mj_multiRay spares more than its set-up costs (measured: 46 to 50, at 72 and
+# at 272 geoms).
+_RAYS_PER_ORIGIN = 48
+_NEVER = 2**62
 # Work is cut so that the threads end together, but not so fine that the set-up of mj_multiRay is felt.
 _PIECES_PER_THREAD = 8
 _SMALLEST_PIECE = 256
@@ -32,8 +34,8 @@ _POSED_ARRAYS = (
 class MultiRay:
     """MuJoCo's rays, corrected (by ``Scene``) to agree with mj_ray on every ray, and with flexes added.
 
-    Rays that share their origin to the last bit, wherever they stand in the batch, go through mj_multiRay
-    together; all others through mj_ray. Flexes, which both leave out, are asked one by one (mj_rayFlex): of
+    Where many rays share their origin to the last bit, wherever they stand in the batch, they go through
+    mj_multiRay together; all others through mj_ray. Flexes, which both leave out, are asked one by one (mj_rayFlex): of
     a 1D flex the edges are seen, with their radius; of a 2D or 3D flex the faces of the outer layer, without
     the radius. A flex wins where it is nearer than every geom; its normals face the sensor, since the sense of
     its elements means nothing. Everything stands as at the keyframe
@@ -92,17 +94,17 @@ class MultiRay:
         group, size = group_by_origin(origin, most)
         if len(size) == 0:
             start, stop = _pieces(np.array([len(origin)], np.int64), self._threads)
-            return self._run(origin, direction, start, stop, shared=False)
+            return self._run(origin, direction, start, stop, _NEVER)
         start, stop = _pieces(size, self._threads)
         order, moved = order_by_group(group, size)
         if not moved:
-            return self._run(origin, direction, start, stop, shared=True)
-        hits = self._run(origin[order], direction[order], start, stop, shared=True)
+            return self._run(origin, direction, start, stop, _RAYS_PER_ORIGIN)
+        hits = self._run(origin[order], direction[order], start, stop, _RAYS_PER_ORIGIN)
         return _back_in_order(hits, order)
 
-    def _run(self, origin: np.ndarray, direction: np.ndarray, start: I64, stop: I64, *, shared: bool) -> Hits:
+    def _run(self, origin: np.ndarray, direction: np.ndarray, start: I64, stop: I64, shared_from: int) -> Hits:
         rays = empty_rays(origin, direction)
-        work = (self._calls, self._addresses, rays, start, stop, shared, self._flexes, self._scratch)
+        work = (self._calls, self._addresses, rays, start, stop, shared_from, self._flexes, self._scratch)
         pairs = len(origin) * len(self._scene.geom_body)
         if self._threads == 1 or len(start) <= 1 or pairs < _WORTH_THREADS:
             cast_pieces_alone(*work)

@@ -27,9 +27,10 @@ def rows(hits: Hits, index) -> Hits:
 
 
 @pytest.fixture(autouse=True)
-def always_parallel(monkeypatch):
+def every_path_on_small_batches(monkeypatch):
     monkeypatch.setattr(multiray_module, "_WORTH_THREADS", 0)
     monkeypatch.setattr(multiray_module, "_SMALLEST_PIECE", 16)
+    monkeypatch.setattr(multiray_module, "_RAYS_PER_ORIGIN", 4)
 
 
 @pytest.mark.parametrize("model", SCENE, indirect=True)

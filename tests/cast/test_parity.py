@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lidar_sim.cast import Scene, make_caster
+from lidar_sim.cast import multiray as multiray_module
 
 # DESIGN promise 5; our formulas and MuJoCo's round differently by some 1e-12 m at a few metres.
 DISTANCE_M = 1e-9
@@ -14,6 +15,11 @@ DISTANCE_M = 1e-9
 NORMAL = 1e-8
 # A ray this close to an edge may hit either side of it (m sideways, and at this angle).
 EDGE = 1e-7
+
+
+@pytest.fixture(autouse=True)
+def every_path_on_small_batches(monkeypatch) -> None:
+    monkeypatch.setattr(multiray_module, "_RAYS_PER_ORIGIN", 4)
 
 
 def differing(found, expected) -> np.ndarray:

@@ -42,8 +42,6 @@ _NO_BODY = -1
 _F64_BYTES = 8
 _I32_BYTES = 4
 _VEC_BYTES = 24
-# From here on the set-up of mj_multiRay costs less than the geoms it spares the rays.
-_MULTI_PAYS = 4
 
 
 class Calls(NamedTuple):
@@ -66,12 +64,12 @@ def _dot(a, b):
 
 
 @jit
-def _cast_geoms(calls, data, rays, start, stop, shared):
+def _cast_geoms(calls, data, rays, start, stop, shared_from):
     """MuJoCo's own distances (-1 = none) of the rays [start, stop)."""
     group, static, none = np.intp(calls.geomgroup), np.uint8(calls.static), np.int32(_NO_BODY)
     origin, direction = rays.origin.ctypes.data, rays.direction.ctypes.data
     distance, geom, normal = rays.distance.ctypes.data, rays.geom.ctypes.data, rays.normal.ctypes.data
-    if shared and stop - start >= _MULTI_PAYS:
+    if stop - start >= shared_from:
         calls.multi_ray(
             np.intp(calls.model),
             np.intp(data),
@@ -145,22 +143,22 @@ def _finish(rays, start, stop):
 
 
 @jit
-def cast_piece(calls, data, rays, start, stop, shared, flexes, scratch):
-    """Rays [start, stop) against geoms, then flexes; ``shared`` tells that they have one origin."""
-    _cast_geoms(calls, data, rays, start, stop, shared)
+def cast_piece(calls, data, rays, start, stop, shared_from, flexes, scratch):
+    """Rays [start, stop) against geoms, then flexes."""
+    _cast_geoms(calls, data, rays, start, stop, shared_from)
     _cast_flexes(calls, data, rays, start, stop, flexes, scratch)
     _finish(rays, start, stop)
 
 
 @jit
-def cast_pieces_alone(calls, data, rays, start, stop, shared, flexes, scratch) -> Any:
+def cast_pieces_alone(calls, data, rays, start, stop, shared_from, flexes, scratch) -> Any:
     """``cast_pieces`` on the calling thread only; for small batches, and safe to call from many threads."""
     for k in range(len(start)):
-        cast_piece(calls, data[0], rays, start[k], stop[k], shared, flexes, scratch[0])
+        cast_piece(calls, data[0], rays, start[k], stop[k], shared_from, flexes, scratch[0])
 
 
 @parallel_jit
-def cast_pieces(calls, data, rays, start, stop, shared, flexes, scratch) -> Any:
+def cast_pieces(calls, data, rays, start, stop, shared_from, flexes, scratch) -> Any:
     """All pieces, shared out among the threads, each of which has its own mjData.
 
     Args:
@@ -169,10 +167,10 @@ def cast_pieces(calls, data, rays, start, stop, shared, flexes, scratch) -> Any:
         rays: ``batch.Rays``.
         start: (K,) i64 first row of each piece.
         stop: (K,) i64 end of each piece.
-        shared: whether the rays of a piece have one origin.
+        shared_from: pieces of at least so many rays, which must have one origin, go through mj_multiRay.
         flexes: (F, 3) i32 flex id, edges visible, faces visible.
         scratch: (T, 3) f64, one row a thread.
     """
     for k in prange(len(start)):
         thread = get_thread_id()
-        cast_piece(calls, data[thread], rays, start[k], stop[k], shared, flexes, scratch[thread])
+        cast_piece(calls, data[thread], rays, start[k], stop[k], shared_from, flexes, scratch[thread])

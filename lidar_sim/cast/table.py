@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lidar_sim.cast.brute import Brute
+from lidar_sim.cast.bvh import BvhCaster
 from lidar_sim.cast.caster import Caster
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
@@ -11,6 +12,7 @@ from lidar_sim.errors import OptionError, unknown_name
 CASTERS: dict[str, type[Caster]] = {
     Brute.name: Brute,
     MultiRay.name: MultiRay,
+    BvhCaster.name: BvhCaster,
 }
 """Name -> caster; all give the same hits, at different speed."""
 

@@ -1,0 +1,1 @@
+"""Compiled kernels of the BVH caster: addresses and numbers in, numbers out."""

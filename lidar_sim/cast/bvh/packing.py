@@ -21,6 +21,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
     T_GEOM_ID,
     T_GEOMS,
     T_MOTIONS,
+    T_MOVING,
     T_NODES,
     T_PLANES,
     T_SLOT,
@@ -49,7 +50,6 @@ class PackedScene:
 
     Attributes:
         table: (TABLE_SIZE,) i64 addresses, see ``kernels.layout``.
-        moving: whether any geom moves between the keyframes of the last pose.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -65,7 +65,6 @@ class PackedScene:
         self._body = np.array(scene.geom_body, np.int32)
         self._area = np.inf
         self._built_area = 0.0
-        self.moving = False
         self._allocate()
 
     def _allocate(self) -> None:
@@ -92,7 +91,7 @@ class PackedScene:
             if first_time or self._area > _REBUILD_AREA * self._built_area:
                 self._build(start, end)
         if changed:
-            self.moving = bool((self._records.view(np.int32)[: len(self._ids), G_MOTION] >= 0).any())
+            self.table[T_MOVING] = (self._records.view(np.int32)[: len(self._ids), G_MOTION] >= 0).any()
 
     def _place(self, start: Placement, end: Placement) -> int:
         bounded = len(self._bounded_ids)

@@ -34,7 +34,9 @@ T_MOTIONS = 6
 """Address of the motion records."""
 T_BODY = 7
 """Address of i32: geom id -> body id."""
-TABLE_SIZE = 8
+T_MOVING = 8
+"""1 = some geoms move, 0 = all at rest."""
+TABLE_SIZE = 9
 
 # ---- geom record
 GEOM_BYTES = 128
@@ -104,9 +106,7 @@ BEST = LOCAL_ORIGIN + 3 * LANES
 PHASE = BEST + LANES
 NORMAL = PHASE + LANES
 """x, y, z, world frame, written at the end."""
-FACE_NORMAL = NORMAL + 3 * LANES
-"""x8 y8 z8 of the triangles of a leaf."""
-_END_F64 = FACE_NORMAL + 24
+_END_F64 = NORMAL + 3 * LANES
 # f32 and i32
 WORLD_SLABS = 2 * _END_F64
 """1 / direction x, y, z, then way back to the packet's base point over direction x, y, z."""

@@ -35,6 +35,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
     SIDE_FACES,
     T_BODY,
     T_GEOMS,
+    T_MOVING,
     T_SLOT,
 )
 from lidar_sim.cast.bvh.kernels.shapes import dot, shape_normal
@@ -55,6 +56,7 @@ from lidar_sim.simd import (
     lowest_bit,
     mask8,
     splat8,
+    square_root,
     stack_memory,
     store,
     where,
@@ -81,15 +83,16 @@ def _gather3(scratch, at, vectors, rows):
 @inline_jit
 def _start(scratch, lanes):
     """No hit yet; rays that do not count reach nowhere."""
-    for lane in range(LANES):
-        store(scratch, BEST + lane, FARTHEST_M)
-        store(scratch, REACH + lane, reach_of(FARTHEST_M) if (lanes >> lane) & 1 else np.float32(0))
-        store(scratch, GEOM + lane, NO_GEOM)
-        store(scratch, FACE + lane, NO_GEOM)
+    reach = reach_of(FARTHEST_M)
+    for k in range(0, LANES, 8):
+        store(scratch, BEST + k, splat8(FARTHEST_M))
+        store(scratch, REACH + k, where(mask8(lanes >> k), splat8(reach), np.float32(0)))
+        store(scratch, GEOM + k, splat8(NO_GEOM))
+        store(scratch, FACE + k, splat8(NO_GEOM))
 
 
 @jit
-def _load_packet(batch, first, scratch):
+def _load_packet(batch, first, scratch, moving):
     """Fill the lanes with the rays at ``first`` onwards in the order; whether they share their origin."""
     order = load_i64(batch, _ORDER)
     same = np.int64(255)
@@ -97,7 +100,8 @@ def _load_packet(batch, first, scratch):
         rows = load8_i32(order, first + k)
         same &= _gather3(scratch, ORIGIN + k, load_i64(batch, _ORIGIN), rows)
         _gather3(scratch, DIRECTION + k, load_i64(batch, _DIRECTION), rows)
-        store(scratch, PHASE + k, gather8_f64(load_i64(batch, _PHASE), rows))
+        if moving:
+            store(scratch, PHASE + k, gather8_f64(load_i64(batch, _PHASE), rows))
     return ONE_ORIGIN if same == 255 else OWN_ORIGINS
 
 
@@ -128,9 +132,9 @@ def _side_normal(face):
     return sign * (axis == 0), sign * (axis == 1), sign * (axis == 2)
 
 
-@jit
-def _face_normals(record, kind, lanes, scratch):
-    """Normals of the faces hit on a mesh or height field, in its frame, into NORMAL."""
+@inline_jit
+def _gather_face_normals(record, kind, lanes, scratch):
+    """Normals of the faces hit on a mesh or height field, in its frame and of any length, into NORMAL."""
     leaves, field = load_i64(record, G_LEAVES), load_i64(record, G_FIELD)
     while lanes != 0:
         lane = lowest_bit(lanes)
@@ -139,10 +143,19 @@ def _face_normals(record, kind, lanes, scratch):
         if face < 0:
             x, y, z = _side_normal(face)
         else:
-            x, y, z = face_normal(kind, leaves, face, field, scratch)
+            x, y, z = face_normal(kind, leaves, face, field)
         store(scratch, NORMAL + lane, x)
         store(scratch, NORMAL + LANES + lane, y)
         store(scratch, NORMAL + 2 * LANES + lane, z)
+
+
+@inline_jit
+def _normals_from_faces(scratch, k):
+    """Those of lanes k to k + 7, of length 1."""
+    x, y = load8_f64(scratch, NORMAL + k), load8_f64(scratch, NORMAL + LANES + k)
+    z = load8_f64(scratch, NORMAL + 2 * LANES + k)
+    over = splat8(1.0) / square_root(dot(x, y, z, x, y, z))
+    return x * over, y * over, z * over
 
 
 @inline_jit
@@ -154,6 +167,11 @@ def _shape_normals(table, record, kind, scratch, k):
     return shape_normal(kind, s0, s1, s2, fma(t, dx, ox), fma(t, dy, oy), fma(t, dz, oz))
 
 
+@inline_jit
+def _blend(scratch, at, mask, values):
+    store(scratch, at, where(mask, values, load8_f64(scratch, at)))
+
+
 @jit
 def _geom_normals(table, geom, lanes, scratch):
     """World normals of the lanes (bits) that hit one geom, into NORMAL."""
@@ -161,22 +179,20 @@ def _geom_normals(table, geom, lanes, scratch):
     kind = np.int64(load_i32(record, G_KIND))
     has_faces = kind in (MESH, HFIELD)
     if has_faces:
-        _face_normals(record, kind, lanes, scratch)
+        _gather_face_normals(record, kind, lanes, scratch)
     for k in range(0, LANES, 8):
         group = (lanes >> k) & 255
         if group == 0:
             continue
-        old_x, old_y = load8_f64(scratch, NORMAL + k), load8_f64(scratch, NORMAL + LANES + k)
-        old_z = load8_f64(scratch, NORMAL + 2 * LANES + k)
         if has_faces:
-            x, y, z = old_x, old_y, old_z
+            x, y, z = _normals_from_faces(scratch, k)
         else:
             x, y, z = _shape_normals(table, record, kind, scratch, k)
         x, y, z = world_normals(table, record, scratch, k, x, y, z)
         mask = mask8(group)
-        store(scratch, NORMAL + k, where(mask, x, old_x))
-        store(scratch, NORMAL + LANES + k, where(mask, y, old_y))
-        store(scratch, NORMAL + 2 * LANES + k, where(mask, z, old_z))
+        _blend(scratch, NORMAL + k, mask, x)
+        _blend(scratch, NORMAL + LANES + k, mask, y)
+        _blend(scratch, NORMAL + 2 * LANES + k, mask, z)
 
 
 @jit
@@ -214,12 +230,12 @@ def _store_hit(table, batch, row, lane, scratch):
 def _cast_packets(table, batch, count, first, last):
     """Packets [first, last) of 32 rays each; the order holds rows for whole packets, whatever the count."""
     scratch = _scratch_memory()
-    order = load_i64(batch, _ORDER)
+    order, moving = load_i64(batch, _ORDER), load_i64(table, T_MOVING) != 0
     for packet in range(first, last):
         at = packet * LANES
         inside = min(count - at, LANES)
         lanes = np.int64(ALL_LANES) >> (LANES - inside)
-        mode = _load_packet(batch, at, scratch)
+        mode = _load_packet(batch, at, scratch, moving)
         _start(scratch, lanes)
         trace_scene(table, lanes, scratch, mode)
         _find_normals(table, lanes, scratch)

@@ -19,7 +19,6 @@ from lidar_sim.cast.bvh.kernels.layout import (
     F_SIZE,
     F_STEP,
     FACE,
-    FACE_NORMAL,
     GEOM,
     HFIELD,
     HFIELD_LEAF_COLUMN,
@@ -41,13 +40,13 @@ from lidar_sim.simd import (
     constant_f64,
     load8_f32,
     load16_f32,
+    load_f32,
     load_f64,
     load_i32,
     lowest,
     lowest_bit,
     shuffle,
     splat8,
-    square_root,
     store,
     to_f64,
     where,
@@ -58,6 +57,7 @@ from lidar_sim.simd import (
 _A = (0, 0, 1, 1, 3, 3, 4, 4)
 _B = (1, 4, 2, 5, 4, 7, 5, 8)
 _C = (4, 3, 5, 4, 7, 6, 8, 7)
+_POINTS = (_A, _B, _C)
 _points_a, _points_b, _points_c = shuffle(*_A), shuffle(*_B), shuffle(*_C)
 _column_a, _column_b, _column_c = (constant_f64(*(p % 3 for p in points)) for points in (_A, _B, _C))
 _row_a, _row_b, _row_c = (constant_f64(*(p // 3 for p in points)) for points in (_A, _B, _C))
@@ -232,17 +232,41 @@ def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
                 break
 
 
-@jit
-def face_normal(kind, leaves, face, field, scratch):
-    """Unit normal of one face, a b c counter-clockwise."""
-    leaf, lane = face // LEAF_TRIANGLES, face % LEAF_TRIANGLES
-    nx, ny, nz = _face_normals(_corners(kind, leaves, leaf, field))
-    length = square_root(dot(nx, ny, nz, nx, ny, nz))
-    store(scratch, FACE_NORMAL, nx / length)
-    store(scratch, FACE_NORMAL + 8, ny / length)
-    store(scratch, FACE_NORMAL + 16, nz / length)
+@inline_jit
+def _mesh_corner(leaves, leaf, triangle, corner):
+    at = leaf * MESH_LEAF_SIZE + 24 * corner + triangle
     return (
-        load_f64(scratch, FACE_NORMAL + lane),
-        load_f64(scratch, FACE_NORMAL + 8 + lane),
-        load_f64(scratch, FACE_NORMAL + 16 + lane),
+        np.float64(load_f32(leaves, at)),
+        np.float64(load_f32(leaves, at + 8)),
+        np.float64(load_f32(leaves, at + 16)),
     )
+
+
+@inline_jit
+def _hfield_corner(leaves, leaf, triangle, corner, field):
+    at = leaf * HFIELD_LEAF_SIZE
+    point = _POINTS[corner][triangle]
+    row = np.float64(load_i32(leaves, at + HFIELD_LEAF_ROW) + point // 3)
+    column = np.float64(load_i32(leaves, at + HFIELD_LEAF_COLUMN) + point % 3)
+    return (
+        column * load_f64(field, F_STEP) - load_f64(field, F_SIZE),
+        row * load_f64(field, F_STEP + 1) - load_f64(field, F_SIZE + 1),
+        np.float64(load_f32(leaves, at + point)) * load_f64(field, F_SIZE + 2),
+    )
+
+
+@inline_jit
+def _corner(kind, leaves, leaf, triangle, corner, field):
+    if kind == HFIELD:
+        return _hfield_corner(leaves, leaf, triangle, corner, field)
+    return _mesh_corner(leaves, leaf, triangle, corner)
+
+
+@inline_jit
+def face_normal(kind, leaves, face, field):
+    """Normal of one face, a b c counter-clockwise, of any length."""
+    leaf, triangle = face // LEAF_TRIANGLES, face % LEAF_TRIANGLES
+    ax, ay, az = _corner(kind, leaves, leaf, triangle, 0, field)
+    bx, by, bz = _corner(kind, leaves, leaf, triangle, 1, field)
+    cx, cy, cz = _corner(kind, leaves, leaf, triangle, 2, field)
+    return _cross(bx - ax, by - ay, bz - az, cx - ax, cy - ay, cz - az)

@@ -29,6 +29,8 @@ __all__ = [
     "parallel_jit",
     "prange",
     "set_num_threads",
+    "strict_inline_jit",
+    "strict_jit",
     "types",
 ]
 
@@ -102,6 +104,16 @@ def jit(function: F) -> F:
 def inline_jit(function: F) -> F:
     """Small kernel that LLVM shall inline into its callers."""
     return _decorate(function, forceinline=True)
+
+
+def strict_jit(function: F) -> F:
+    """``jit`` without contraction or reciprocals: the same formula rounds alike wherever it stands."""
+    return _decorate(function, fastmath=False)
+
+
+def strict_inline_jit(function: F) -> F:
+    """``strict_jit`` that LLVM shall inline into its callers, where it stays strict."""
+    return _decorate(function, fastmath=False, forceinline=True)
 
 
 def parallel_jit(function: F) -> F:

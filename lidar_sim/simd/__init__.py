@@ -15,8 +15,9 @@ fallback. Everything is plain LLVM IR, which LLVM turns into AVX-512, AVX2, SSE 
 ``lowest, highest``    smallest and largest of the lanes, as a number
 =====================  ==================================================================================
 
-Operators carry no fast-math flags: LLVM may neither fuse nor reorder them, so that the same formula gives the
-same bits wherever it is inlined and however many lanes it has. ``fma`` is asked for by name.
+In kernels compiled with ``strict_jit``, operators carry no fast-math flags: LLVM may neither fuse nor reorder them,
+so that the same formula gives the same bits wherever it is inlined and however many lanes it has. ``fma`` is asked
+for by name. (``jit`` puts the flags of the house on them as on all arithmetic.)
 
 Addresses are int64 (``address(array)``): passing one instead of an array (7 machine words) between small kernels
 doubled the speed of the ray caster. Nothing is checked: the caller keeps arrays alive and indices inside.

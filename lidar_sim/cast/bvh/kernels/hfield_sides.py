@@ -24,14 +24,14 @@ from lidar_sim.cast.bvh.kernels.layout import (
     REACH,
     SIDE_FACES,
 )
-from lidar_sim.jit import inline_jit, jit
+from lidar_sim.jit import strict_inline_jit, strict_jit
 from lidar_sim.simd import load_f32, load_f64, load_i32, load_i64, lowest_bit, store
 
 # mjMINVAL: below it MuJoCo takes a number for zero.
 _TINY = 1e-15
 
 
-@inline_jit
+@strict_inline_jit
 def _rim_height(field, axis, upper, along):
     """Height of the rim of the side that is lower or upper on an axis, at a coordinate on the other axis."""
     columns, rows = int(load_f64(field, F_COUNT)), int(load_f64(field, F_COUNT + 1))
@@ -48,7 +48,7 @@ def _rim_height(field, axis, upper, along):
     return (low + (high - low) * (place - k)) * load_f64(field, F_SIZE + 2)
 
 
-@inline_jit
+@strict_inline_jit
 def _keep(t, geom, face, lane, scratch):
     best, owner = load_f64(scratch, BEST + lane), load_i32(scratch, GEOM + lane)
     earlier = geom < owner or (geom == owner and face < load_i32(scratch, FACE + lane))
@@ -59,7 +59,7 @@ def _keep(t, geom, face, lane, scratch):
         store(scratch, FACE + lane, np.int32(face))
 
 
-@jit
+@strict_jit
 def _test_side(field, geom, axis, upper, lane, scratch):
     """One ray against one upright side: base below z = 0, wall above it up to the rim."""
     d = load_f64(scratch, LOCAL_DIRECTION + axis * LANES + lane)
@@ -79,7 +79,7 @@ def _test_side(field, geom, axis, upper, lane, scratch):
         _keep(t, geom, SIDE_FACES + 2 * axis + upper, lane, scratch)
 
 
-@jit
+@strict_jit
 def _test_lid(field, geom, upper, lane, scratch):
     """One ray against the top (z = 0) or the bottom of the base."""
     d = load_f64(scratch, LOCAL_DIRECTION + 2 * LANES + lane)
@@ -93,7 +93,7 @@ def _test_lid(field, geom, upper, lane, scratch):
         _keep(t, geom, SIDE_FACES + 4 + upper, lane, scratch)
 
 
-@jit
+@strict_jit
 def test_sides(field, geom, lanes, scratch):
     """Rays (bits), local in the scratch, against the base and the walls of a height field."""
     while lanes != 0:

@@ -41,7 +41,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
 from lidar_sim.cast.bvh.kernels.shapes import dot, shape_normal
 from lidar_sim.cast.bvh.kernels.trace import trace_scene
 from lidar_sim.cast.bvh.kernels.triangles import face_normal
-from lidar_sim.jit import inline_jit, jit, parallel_jit, prange
+from lidar_sim.jit import parallel_jit, prange, strict_inline_jit, strict_jit
 from lidar_sim.simd import (
     absolute,
     address,
@@ -69,7 +69,7 @@ _ORDER, _ORIGIN, _DIRECTION, _PHASE, _DISTANCE, _GEOM, _BODY, _FLEX, _NORMAL, _C
 _batch_memory = stack_memory(8 * 10)
 
 
-@inline_jit
+@strict_inline_jit
 def _gather3(scratch, at, vectors, rows):
     """Rows of an (N, 3) array into the scratch; gives bits of lanes that equal the first one."""
     same = np.int64(255)
@@ -80,7 +80,7 @@ def _gather3(scratch, at, vectors, rows):
     return same
 
 
-@inline_jit
+@strict_inline_jit
 def _start(scratch, lanes):
     """No hit yet; rays that do not count reach nowhere."""
     reach = reach_of(FARTHEST_M)
@@ -91,7 +91,7 @@ def _start(scratch, lanes):
         store(scratch, FACE + k, splat8(NO_GEOM))
 
 
-@jit
+@strict_jit
 def _load_packet(batch, first, scratch, moving):
     """Fill the lanes with the rays at ``first`` onwards in the order; whether they share their origin."""
     order = load_i64(batch, _ORDER)
@@ -105,7 +105,7 @@ def _load_packet(batch, first, scratch, moving):
     return ONE_ORIGIN if same == 255 else OWN_ORIGINS
 
 
-@jit
+@strict_jit
 def _load_ray(batch, row, scratch):
     """Fill lane 0."""
     for axis in range(3):
@@ -114,7 +114,7 @@ def _load_ray(batch, row, scratch):
     store(scratch, PHASE, load_f64(load_i64(batch, _PHASE), row))
 
 
-@inline_jit
+@strict_inline_jit
 def _lanes_of(geom, lanes, scratch):
     """Lanes (bits) that hit this geom."""
     found = np.int64(0)
@@ -123,7 +123,7 @@ def _lanes_of(geom, lanes, scratch):
     return found & lanes
 
 
-@inline_jit
+@strict_inline_jit
 def _side_normal(face):
     """Outward normal of a side of a height field's box."""
     side = face - SIDE_FACES
@@ -132,7 +132,7 @@ def _side_normal(face):
     return sign * (axis == 0), sign * (axis == 1), sign * (axis == 2)
 
 
-@inline_jit
+@strict_inline_jit
 def _gather_face_normals(record, kind, lanes, scratch):
     """Normals of the faces hit on a mesh or height field, in its frame and of any length, into NORMAL."""
     leaves, field = load_i64(record, G_LEAVES), load_i64(record, G_FIELD)
@@ -149,7 +149,7 @@ def _gather_face_normals(record, kind, lanes, scratch):
         store(scratch, NORMAL + 2 * LANES + lane, z)
 
 
-@inline_jit
+@strict_inline_jit
 def _normals_from_faces(scratch, k):
     """Those of lanes k to k + 7, of length 1."""
     x, y = load8_f64(scratch, NORMAL + k), load8_f64(scratch, NORMAL + LANES + k)
@@ -158,7 +158,7 @@ def _normals_from_faces(scratch, k):
     return x * over, y * over, z * over
 
 
-@inline_jit
+@strict_inline_jit
 def _shape_normals(table, record, kind, scratch, k):
     """Normals where lanes k to k + 7 hit a primitive, in its frame."""
     ox, oy, oz, dx, dy, dz = local_rays(table, record, scratch, k)
@@ -167,12 +167,12 @@ def _shape_normals(table, record, kind, scratch, k):
     return shape_normal(kind, s0, s1, s2, fma(t, dx, ox), fma(t, dy, oy), fma(t, dz, oz))
 
 
-@inline_jit
+@strict_inline_jit
 def _blend(scratch, at, mask, values):
     store(scratch, at, where(mask, values, load8_f64(scratch, at)))
 
 
-@jit
+@strict_jit
 def _geom_normals(table, geom, lanes, scratch):
     """World normals of the lanes (bits) that hit one geom, into NORMAL."""
     record = load_i64(table, T_GEOMS) + np.int64(load_i32(load_i64(table, T_SLOT), geom)) * GEOM_BYTES
@@ -195,7 +195,7 @@ def _geom_normals(table, geom, lanes, scratch):
         _blend(scratch, NORMAL + 2 * LANES + k, mask, z)
 
 
-@jit
+@strict_jit
 def _find_normals(table, lanes, scratch):
     """World normals of all lanes (bits), geom by geom; 0 where nothing was hit. Cosines go to PHASE, now free."""
     hit = lanes & ~_lanes_of(NO_GEOM, lanes, scratch)
@@ -213,7 +213,7 @@ def _find_normals(table, lanes, scratch):
         store(scratch, PHASE + k, absolute(dot(nx, ny, nz, dx, dy, dz)))
 
 
-@inline_jit
+@strict_inline_jit
 def _store_hit(table, batch, row, lane, scratch):
     geom = load_i32(scratch, GEOM + lane)
     hit = geom != NO_GEOM
@@ -226,7 +226,7 @@ def _store_hit(table, batch, row, lane, scratch):
     store(load_i64(batch, _COSINE), row, load_f64(scratch, PHASE + lane))
 
 
-@jit
+@strict_jit
 def _cast_packets(table, batch, count, first, last):
     """Packets [first, last) of 32 rays each; the order holds rows for whole packets, whatever the count."""
     scratch = _scratch_memory()
@@ -243,7 +243,7 @@ def _cast_packets(table, batch, count, first, last):
             _store_hit(table, batch, np.int64(load_i32(order, at + lane)), lane, scratch)
 
 
-@jit
+@strict_jit
 def _cast_alone(table, batch, first, last):
     """Rays [first, last), one by one."""
     scratch = _scratch_memory()
@@ -255,7 +255,7 @@ def _cast_alone(table, batch, first, last):
         _store_hit(table, batch, row, 0, scratch)
 
 
-@inline_jit
+@strict_inline_jit
 def _cast_part(table, batch, count, packed, part, parts):
     work = (count + LANES - 1) // LANES if packed else count
     first, last = part * work // parts, (part + 1) * work // parts
@@ -265,7 +265,7 @@ def _cast_part(table, batch, count, packed, part, parts):
         _cast_alone(table, batch, first, last)
 
 
-@inline_jit
+@strict_inline_jit
 def _write_batch(batch, order, rays, hits):
     store(batch, _ORDER, address(order))
     store(batch, _ORIGIN, address(rays[0]))
@@ -279,7 +279,7 @@ def _write_batch(batch, order, rays, hits):
     store(batch, _COSINE, address(hits[5]))
 
 
-@jit
+@strict_jit
 def cast_serial(scene, order, rays, hits, packed) -> Any:
     """Nearest surface of each ray, on the calling thread.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from lidar_sim.cast.bvh.kernels.layout import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
-from lidar_sim.jit import inline_jit, jit
+from lidar_sim.jit import strict_inline_jit, strict_jit
 from lidar_sim.simd import absolute, fma, maximum, minimum, splat8, square_root, where
 
 _MISS = np.inf
@@ -22,13 +22,13 @@ _MISS = np.inf
 _TINY = 1e-15
 
 
-@inline_jit
+@strict_inline_jit
 def dot(ax, ay, az, bx, by, bz):
     """Scalar product, lane by lane; numbers may stand for lanes on one side."""
     return fma(ax, bx, fma(ay, by, az * bz))
 
 
-@inline_jit
+@strict_inline_jit
 def _roots(a, b, c):
     """Both solutions, smaller first, of a t^2 + 2 b t + c = 0; -1 where there are none."""
     det = fma(b, b, -(a * c))
@@ -38,18 +38,18 @@ def _roots(a, b, c):
     return where(real, (-b - root) * over, -1.0), where(real, (root - b) * over, -1.0)
 
 
-@inline_jit
+@strict_inline_jit
 def _not_behind(near, far):
     """The nearer of two distances that is not negative, else +inf."""
     return where(near >= 0.0, near, where(far >= 0.0, far, _MISS))
 
 
-@inline_jit
+@strict_inline_jit
 def _nearer(best, t, accepted):
     return where(accepted & (t >= 0.0) & (t < best), t, best)
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_plane(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Plane z = 0 from above; half lengths s0, s1, where 0 = without end."""
     t = -oz / dz
@@ -61,7 +61,7 @@ def _hit_plane(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return where(hit, t, _MISS)
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_sphere(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Sphere of radius s0."""
     c = dot(ox, oy, oz, ox, oy, oz) - s0 * s0
@@ -69,20 +69,21 @@ def _hit_sphere(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return _not_behind(near, far)
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_ellipsoid(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Ellipsoid of half axes s0, s1, s2: a unit sphere once space is scaled by them."""
-    return _hit_sphere(1.0, s1, s2, ox / s0, oy / s1, oz / s2, dx / s0, dy / s1, dz / s2)
+    i0, i1, i2 = 1.0 / s0, 1.0 / s1, 1.0 / s2
+    return _hit_sphere(1.0, s1, s2, ox * i0, oy * i1, oz * i2, dx * i0, dy * i1, dz * i2)
 
 
-@inline_jit
+@strict_inline_jit
 def _tube_roots(s0, ox, oy, dx, dy):
     """Where rays pass the endless tube of radius s0 around z."""
     c = fma(ox, ox, oy * oy) - s0 * s0
     return _roots(fma(dx, dx, dy * dy), fma(ox, dx, oy * dy), c)
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_capsule(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Capsule of radius s0 around z from -s1 to s1."""
     best = splat8(_MISS)
@@ -98,7 +99,7 @@ def _hit_capsule(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return best
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_cylinder(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Cylinder of radius s0 around z from -s1 to s1, closed by discs."""
     best = splat8(_MISS)
@@ -114,7 +115,7 @@ def _hit_cylinder(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return best
 
 
-@inline_jit
+@strict_inline_jit
 def _slab(size, o, d):
     """Where rays enter and leave the space between -size and size on one axis."""
     over = splat8(1.0) / d
@@ -122,7 +123,7 @@ def _slab(size, o, d):
     return minimum(one, two), maximum(one, two)
 
 
-@inline_jit
+@strict_inline_jit
 def _hit_box(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Box of half lengths s0, s1, s2: where the ray is between the sides of all three pairs."""
     near, far = _slab(s0, ox, dx)
@@ -133,7 +134,7 @@ def _hit_box(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return where(near <= far, _not_behind(near, far), _MISS)
 
 
-@jit
+@strict_jit
 def hit_shape(kind, s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """The table from geom type to function."""
     if kind == BOX:
@@ -151,35 +152,37 @@ def hit_shape(kind, s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return splat8(_MISS)
 
 
-@inline_jit
+@strict_inline_jit
 def _normal_ellipsoid(s0, s1, s2, x, y, z):
     """Gradient of x^2 / s0^2 + y^2 / s1^2 + z^2 / s2^2."""
-    nx, ny, nz = x / (s0 * s0), y / (s1 * s1), z / (s2 * s2)
+    nx, ny, nz = x * (1.0 / (s0 * s0)), y * (1.0 / (s1 * s1)), z * (1.0 / (s2 * s2))
     over = splat8(1.0) / square_root(dot(nx, ny, nz, nx, ny, nz))
     return nx * over, ny * over, nz * over
 
 
-@inline_jit
+@strict_inline_jit
 def _normal_capsule(s0, s1, s2, x, y, z):
     """Away from the nearest point of the axis."""
     on_axis = maximum(minimum(z, s1), -s1)
-    return x / s0, y / s0, (z - on_axis) / s0
+    over = 1.0 / s0
+    return x * over, y * over, (z - on_axis) * over
 
 
-@inline_jit
+@strict_inline_jit
 def _sign(x):
     return where(x < 0.0, splat8(-1.0), splat8(1.0))
 
 
-@inline_jit
+@strict_inline_jit
 def _normal_cylinder(s0, s1, s2, x, y, z):
     """Of the disc or the tube, whichever the point is nearer to."""
     zero = splat8(0.0)
     disc = absolute(absolute(z) - s1) < absolute(square_root(fma(x, x, y * y)) - s0)
-    return where(disc, zero, x / s0), where(disc, zero, y / s0), where(disc, _sign(z), zero)
+    over = 1.0 / s0
+    return where(disc, zero, x * over), where(disc, zero, y * over), where(disc, _sign(z), zero)
 
 
-@inline_jit
+@strict_inline_jit
 def _normal_box(s0, s1, s2, x, y, z):
     """Of the side that the point is nearest to."""
     zero = splat8(0.0)
@@ -191,7 +194,7 @@ def _normal_box(s0, s1, s2, x, y, z):
     return where(is_x, _sign(x), zero), where(is_x, zero, on_y), where(is_x, zero, on_z)
 
 
-@jit
+@strict_jit
 def shape_normal(kind, s0, s1, s2, x, y, z):
     """Outward unit normals at points on the surface of a primitive."""
     zero = splat8(0.0)
@@ -200,7 +203,8 @@ def shape_normal(kind, s0, s1, s2, x, y, z):
     if kind == PLANE:
         return zero, zero, splat8(1.0)
     if kind == SPHERE:
-        return x / s0, y / s0, z / s0
+        over = 1.0 / s0
+        return x * over, y * over, z * over
     if kind == CAPSULE:
         return _normal_capsule(s0, s1, s2, x, y, z)
     if kind == CYLINDER:

@@ -56,7 +56,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
 )
 from lidar_sim.cast.bvh.kernels.shapes import hit_shape
 from lidar_sim.cast.bvh.kernels.triangles import test_leaf
-from lidar_sim.jit import inline_jit, jit
+from lidar_sim.jit import strict_inline_jit, strict_jit
 from lidar_sim.simd import (
     bits,
     load8_f64,
@@ -76,7 +76,7 @@ from lidar_sim.simd import (
 _CACHE_LINE = 64
 
 
-@inline_jit
+@strict_inline_jit
 def _push(children, scratch, nodes, node, top, leaves, leaf_bytes):
     """Put children (bits) on the stack, farthest first, and ask for what they will need from memory."""
     bottom = top
@@ -101,7 +101,7 @@ def _push(children, scratch, nodes, node, top, leaves, leaf_bytes):
     return top
 
 
-@jit
+@strict_jit
 def _trace_triangles(kind, nodes, leaves, field, geom, lanes, scratch, bottom, mode):
     """Rays (bits), local in the scratch, against the tree of a mesh or height field; stack free from ``bottom``."""
     prepare_boxes(scratch, LOCAL_DIRECTION, LOCAL_SLABS, LOCAL_SPAN, mode)
@@ -131,7 +131,7 @@ def _trace_triangles(kind, nodes, leaves, field, geom, lanes, scratch, bottom, m
                 reach = farthest_reach(scratch)
 
 
-@inline_jit
+@strict_inline_jit
 def _keep_nearer(distance, group, geom, scratch, k):
     """Take over new distances of lanes k to k + 7; of equal ones the lowest geom wins, as in mj_ray."""
     best, owner = load8_f64(scratch, BEST + k), load8_i32(scratch, GEOM + k)
@@ -143,7 +143,7 @@ def _keep_nearer(distance, group, geom, scratch, k):
         store(scratch, GEOM + k, where(better, splat8(np.int32(geom)), owner))
 
 
-@jit
+@strict_jit
 def _test_shape(table, record, kind, geom, lanes, scratch, mode):
     """Rays (bits) against a primitive, eight at a time."""
     motion = motion_of(table, record)
@@ -162,14 +162,14 @@ def _test_shape(table, record, kind, geom, lanes, scratch, mode):
         _keep_nearer(hit_shape(kind, s0, s1, s2, ox, oy, oz, dx, dy, dz), group, geom, scratch, k)
 
 
-@inline_jit
+@strict_inline_jit
 def _store3(scratch, at, x, y, z):
     store(scratch, at, x)
     store(scratch, at + LANES, y)
     store(scratch, at + 2 * LANES, z)
 
 
-@jit
+@strict_jit
 def _test_triangles(table, record, kind, geom, lanes, scratch, top, mode):
     """Rays (bits) against a mesh or height field: all lanes made local, then its own tree."""
     motion = motion_of(table, record)
@@ -191,7 +191,7 @@ def _test_triangles(table, record, kind, geom, lanes, scratch, top, mode):
         test_sides(field, geom, lanes, scratch)
 
 
-@inline_jit
+@strict_inline_jit
 def _test_geom(table, slot, lanes, scratch, top, mode):
     record = load_i64(table, T_GEOMS) + slot * GEOM_BYTES
     kind = np.int64(load_i32(record, G_KIND))
@@ -202,7 +202,7 @@ def _test_geom(table, slot, lanes, scratch, top, mode):
         _test_shape(table, record, kind, geom, lanes, scratch, mode)
 
 
-@jit
+@strict_jit
 def trace_scene(table, lanes, scratch, mode):
     """Nearest hit of each ray of a packet, left in BEST, GEOM and FACE of the scratch.
 

@@ -33,7 +33,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
     REACH,
 )
 from lidar_sim.cast.bvh.kernels.shapes import dot
-from lidar_sim.jit import inline_jit, jit
+from lidar_sim.jit import strict_inline_jit, strict_jit
 from lidar_sim.simd import (
     absolute,
     bits,
@@ -65,7 +65,7 @@ _row_a, _row_b, _row_c = (constant_f64(*(p // 3 for p in points)) for points in 
 _MARGIN = 1.0 + 2.0**-50
 
 
-@inline_jit
+@strict_inline_jit
 def _mesh_corners(leaves, leaf):
     at = leaf * MESH_LEAF_SIZE
     return (
@@ -81,7 +81,7 @@ def _mesh_corners(leaves, leaf):
     )
 
 
-@inline_jit
+@strict_inline_jit
 def _hfield_corners(leaves, leaf, field):
     at = leaf * HFIELD_LEAF_SIZE
     points = load16_f32(leaves, at)
@@ -102,24 +102,24 @@ def _hfield_corners(leaves, leaf, field):
     )
 
 
-@inline_jit
+@strict_inline_jit
 def _corners(kind, leaves, leaf, field):
     return _hfield_corners(leaves, leaf, field) if kind == HFIELD else _mesh_corners(leaves, leaf)
 
 
-@inline_jit
+@strict_inline_jit
 def _cross(ax, ay, az, bx, by, bz):
     """Without fused rounding, so that b x a is exactly -(a x b)."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@inline_jit
+@strict_inline_jit
 def _face_normals(corners):
     ax, ay, az, bx, by, bz, cx, cy, cz = corners
     return _cross(bx - ax, by - ay, bz - az, cx - ax, cy - ay, cz - az)
 
 
-@inline_jit
+@strict_inline_jit
 def _seen_from(corners, ox, oy, oz):
     """All that depends on the origin: normal, three edges, n . a; turned so that n . a is not negative."""
     ax, ay, az, bx, by, bz, cx, cy, cz = corners
@@ -149,7 +149,7 @@ def _seen_from(corners, ox, oy, oz):
     )
 
 
-@inline_jit
+@strict_inline_jit
 def _try_ray(seen, lane, scratch, geom, leaf):
     """One ray against the 8 triangles; whether it is a new nearest hit. Of equal ones the lowest geom and face win."""
     nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height = seen
@@ -177,7 +177,7 @@ def _try_ray(seen, lane, scratch, geom, leaf):
     return True
 
 
-@inline_jit
+@strict_inline_jit
 def _turned_to(seen, lane, scratch):
     """Triangles in whose plane the origin lies, turned to face away from one ray, so that it hits them at 0."""
     nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height = seen
@@ -189,7 +189,7 @@ def _turned_to(seen, lane, scratch):
     return nx * s, ny * s, nz * s, ux * s, uy * s, uz * s, vx * s, vy * s, vz * s, wx * s, wy * s, wz * s, height
 
 
-@inline_jit
+@strict_inline_jit
 def _origin_in_plane(seen):
     """Whether the origin lies in the plane of any triangle (one that is no mere filling)."""
     nx, ny, nz, height = seen[0], seen[1], seen[2], seen[12]
@@ -197,7 +197,7 @@ def _origin_in_plane(seen):
     return bits(flat) != 0 and bits(flat & (dot(nx, ny, nz, nx, ny, nz) > 0.0)) != 0
 
 
-@jit
+@strict_jit
 def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
     """Rays (bits) against one leaf; whether any got a nearer hit.
 
@@ -232,7 +232,7 @@ def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
                 break
 
 
-@inline_jit
+@strict_inline_jit
 def _mesh_corner(leaves, leaf, triangle, corner):
     at = leaf * MESH_LEAF_SIZE + 24 * corner + triangle
     return (
@@ -242,7 +242,7 @@ def _mesh_corner(leaves, leaf, triangle, corner):
     )
 
 
-@inline_jit
+@strict_inline_jit
 def _hfield_corner(leaves, leaf, triangle, corner, field):
     at = leaf * HFIELD_LEAF_SIZE
     point = _POINTS[corner][triangle]
@@ -255,14 +255,14 @@ def _hfield_corner(leaves, leaf, triangle, corner, field):
     )
 
 
-@inline_jit
+@strict_inline_jit
 def _corner(kind, leaves, leaf, triangle, corner, field):
     if kind == HFIELD:
         return _hfield_corner(leaves, leaf, triangle, corner, field)
     return _mesh_corner(leaves, leaf, triangle, corner)
 
 
-@inline_jit
+@strict_inline_jit
 def face_normal(kind, leaves, face, field):
     """Normal of one face, a b c counter-clockwise, of any length."""
     leaf, triangle = face // LEAF_TRIANGLES, face % LEAF_TRIANGLES

@@ -7,6 +7,16 @@ from lidar_sim.cast.bulk import cast_rays
 from lidar_sim.cast.caster import Caster
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
-from lidar_sim.cast.table import CASTERS, make_caster
+from lidar_sim.cast.table import CASTERS, EXACT_CASTERS, make_caster, tolerance_m
 
-__all__ = ["CASTERS", "Brute", "Caster", "MultiRay", "Scene", "cast_rays", "make_caster"]
+__all__ = [
+    "CASTERS",
+    "EXACT_CASTERS",
+    "Brute",
+    "Caster",
+    "MultiRay",
+    "Scene",
+    "cast_rays",
+    "make_caster",
+    "tolerance_m",
+]

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from lidar_sim.cast import CASTERS
+from lidar_sim.cast import EXACT_CASTERS
 from lidar_sim.records import Hits, Keyframe, RayBatch
 
 _RNG = np.random.default_rng(20)
@@ -149,7 +149,7 @@ SCENES = {
 EXCLUDES = {"none": "none", "body": "body", "subtree": "subtree", "one": "other", "several": ("base", "tip")}
 
 
-@pytest.fixture(params=sorted(CASTERS))
+@pytest.fixture(params=sorted(EXACT_CASTERS))
 def caster_name(request) -> str:
     return request.param
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lidar_sim.records import F64
 
-_TURNING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_BALL)
+_TURNING = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_BALL))
 
 
 class Placement(NamedTuple):

@@ -4,7 +4,10 @@ A ray is inside a triangle when it passes its three edges on the same side. With
 the ray's origin, the side of edge (a, b) is the sign of d . (a x b), computed without fused rounding: the two
 triangles at an edge get the very same number with opposite signs, so no ray passes between them (the
 reasoning of S. Woop, C. Benthin, I. Wald, "Watertight Ray/Triangle Intersection", 2013, in the form of Pluecker
-coordinates). The distance comes from the plane, n . a / n . d with n = (b - a) x (c - a).
+coordinates). Where many triangles meet in a corner, three such numbers can all be rounding and contradict one
+another; so a side counts as right up to the bound of that rounding, and closed meshes let no ray through. (mj_ray
+may lose a ray that meets an edge exactly.) The distance comes from the plane, n . a / n . d with
+n = (b - a) x (c - a).
 
 All but the products with d depends on the origin only: rays with one origin share it.
 """
@@ -45,6 +48,7 @@ from lidar_sim.simd import (
     load_i32,
     lowest,
     lowest_bit,
+    maximum,
     shuffle,
     splat8,
     store,
@@ -63,6 +67,8 @@ _column_a, _column_b, _column_c = (constant_f64(*(p % 3 for p in points)) for po
 _row_a, _row_b, _row_c = (constant_f64(*(p // 3 for p in points)) for points in (_A, _B, _C))
 # Rounding of n . a / n . d against the product it is compared with first.
 _MARGIN = 1.0 + 2.0**-50
+# d . (a x b): five roundings of 2^-53 of products no larger than |a| |b|.
+_SIDE_ROUNDING = 2.0**-51
 
 
 @strict_inline_jit
@@ -114,6 +120,12 @@ def _cross(ax, ay, az, bx, by, bz):
 
 
 @strict_inline_jit
+def _length(x, y, z):
+    """A length no shorter than the true one."""
+    return absolute(x) + absolute(y) + absolute(z)
+
+
+@strict_inline_jit
 def _face_normals(corners):
     ax, ay, az, bx, by, bz, cx, cy, cz = corners
     return _cross(bx - ax, by - ay, bz - az, cx - ax, cy - ay, cz - az)
@@ -121,7 +133,10 @@ def _face_normals(corners):
 
 @strict_inline_jit
 def _seen_from(corners, ox, oy, oz):
-    """All that depends on the origin: normal, three edges, n . a; turned so that n . a is not negative."""
+    """All that depends on the origin: normal, three edges, n . a, rounding of the sides (negative).
+
+    Turned so that n . a is not negative.
+    """
     ax, ay, az, bx, by, bz, cx, cy, cz = corners
     nx, ny, nz = _face_normals(corners)
     ax, ay, az = ax - ox, ay - oy, az - oz
@@ -130,6 +145,7 @@ def _seen_from(corners, ox, oy, oz):
     ux, uy, uz = _cross(bx, by, bz, cx, cy, cz)
     vx, vy, vz = _cross(cx, cy, cz, ax, ay, az)
     wx, wy, wz = _cross(ax, ay, az, bx, by, bz)
+    reach = maximum(maximum(_length(ax, ay, az), _length(bx, by, bz)), _length(cx, cy, cz))
     height = dot(nx, ny, nz, ax, ay, az)
     side = where(height < 0.0, splat8(-1.0), splat8(1.0))
     return (
@@ -146,20 +162,21 @@ def _seen_from(corners, ox, oy, oz):
         wy * side,
         wz * side,
         absolute(height),
+        reach * reach * -_SIDE_ROUNDING,
     )
 
 
 @strict_inline_jit
 def _try_ray(seen, lane, scratch, geom, leaf):
     """One ray against the 8 triangles; whether it is a new nearest hit. Of equal ones the lowest geom and face win."""
-    nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height = seen
+    nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height, rounding = seen
     dx = load_f64(scratch, LOCAL_DIRECTION + lane)
     dy = load_f64(scratch, LOCAL_DIRECTION + LANES + lane)
     dz = load_f64(scratch, LOCAL_DIRECTION + 2 * LANES + lane)
     best = load_f64(scratch, BEST + lane)
     slope = dot(nx, ny, nz, dx, dy, dz)
     u, v, w = dot(ux, uy, uz, dx, dy, dz), dot(vx, vy, vz, dx, dy, dz), dot(wx, wy, wz, dx, dy, dz)
-    inside = (u >= 0.0) & (v >= 0.0) & (w >= 0.0)
+    inside = (u >= rounding) & (v >= rounding) & (w >= rounding)
     inside = inside & (slope > 0.0) & (height <= slope * (best * _MARGIN))
     if bits(inside) == 0:
         return False
@@ -180,13 +197,28 @@ def _try_ray(seen, lane, scratch, geom, leaf):
 @strict_inline_jit
 def _turned_to(seen, lane, scratch):
     """Triangles in whose plane the origin lies, turned to face away from one ray, so that it hits them at 0."""
-    nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height = seen
+    nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height, rounding = seen
     dx = load_f64(scratch, LOCAL_DIRECTION + lane)
     dy = load_f64(scratch, LOCAL_DIRECTION + LANES + lane)
     dz = load_f64(scratch, LOCAL_DIRECTION + 2 * LANES + lane)
     against = (height == 0.0) & (dot(nx, ny, nz, dx, dy, dz) < 0.0)
     s = where(against, splat8(-1.0), splat8(1.0))
-    return nx * s, ny * s, nz * s, ux * s, uy * s, uz * s, vx * s, vy * s, vz * s, wx * s, wy * s, wz * s, height
+    return (
+        nx * s,
+        ny * s,
+        nz * s,
+        ux * s,
+        uy * s,
+        uz * s,
+        vx * s,
+        vy * s,
+        vz * s,
+        wx * s,
+        wy * s,
+        wz * s,
+        height,
+        rounding,
+    )
 
 
 @strict_inline_jit

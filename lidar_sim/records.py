@@ -101,7 +101,7 @@ class Hits:
     flex: I32
     """(N,) flex id, -1 = none."""
     normal: F64
-    """(N, 3) unit surface normal in the world frame as mj_ray gives it, 0 on a miss."""
+    """(N, 3) unit surface normal in the world frame as mj_ray gives it (of a flex: facing the sensor), 0 on a miss."""
     cos_incidence: F64
     """(N,) |cos| of the angle between ray and normal, 0 on a miss."""
 
@@ -136,7 +136,7 @@ class Returns:
         return len(self.firing)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scan:
     """One finished frame; cloud -> user, export. ``fields.py`` names and documents the fields."""
 
@@ -163,6 +163,13 @@ class Scan:
 
     def __len__(self) -> int:
         return len(self.fields["x"])
+
+    def __repr__(self) -> str:
+        grid = f", grid {self.shape[0]} x {self.shape[1]}" if self.shape is not None else ""
+        return (
+            f"<Scan {self.frame_number} of {self.sensor}: {len(self)} points at {self.stamp_ns} ns, "
+            f"{self.frame} frame{grid}; fields {', '.join(self.fields)}>"
+        )
 
     def __getitem__(self, name: str) -> Array:
         try:

@@ -70,6 +70,10 @@ class Lidar:
         threads: int | None = None,
         name: str | None = None,
     ) -> None:
+        if not isinstance(model, mujoco.MjModel):
+            raise OptionError(f"model must be a compiled mujoco.MjModel, found {type(model).__name__}")
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise OptionError(f"seed must be a whole number, found {seed!r}")
         self.profile = device if isinstance(device, DeviceProfile) else load_profile(device, mode)
         self.name = name if name is not None else f"{self.profile.name}@{mount}"
         self.seed = seed
@@ -95,6 +99,10 @@ class Lidar:
         self._latest: Scan | None = None
         self._next_still_frame = 0
         self._first_frame = 0
+
+    def __repr__(self) -> str:
+        caster, mode = self._caster.name, self._mode or "its only mode"
+        return f"<{type(self).__name__} {self.name}: {self.profile.title}, {mode}, caster {caster}, seed {self.seed}>"
 
     @property
     def T_body_sensor(self) -> F64:  # noqa: N802  (a frame in a name)
@@ -213,7 +221,18 @@ class Lidar:
 
 
 class DepthCamera(Lidar):
-    """A depth camera: a Lidar whose scans are images."""
+    """A depth camera: a Lidar whose scans are images.
+
+    Raises:
+        OptionError: the device measures ranges, not depth (and what ``Lidar`` raises).
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, device: str | Path | DeviceProfile, *, mount: str, **options: Any
+    ) -> None:
+        super().__init__(model, device, mount=mount, **options)
+        if not self.profile.range.planar:
+            raise OptionError(f"{self.profile.name} measures ranges, not depth: use Lidar, or a depth camera (d435i)")
 
     def depth_image(self, scan: Scan) -> F64:
         """Planar depth (H, W) m of a scan of this camera, 0 where invalid, row 0 at the top."""

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from lidar_sim import DepthCamera, Lidar, Scan, deskew, shipped_profiles, to_frame
+from lidar_sim import DepthCamera, Lidar, Scan, accumulate, deskew, shipped_profiles, to_frame, write
 from lidar_sim.errors import LidarSimError, ModelError, OptionError, ProfileError, TimeError
 
 # Double precision over tens of metres and a few dozen operations.
@@ -322,3 +322,31 @@ def test_wrong_names_fail_at_construction_and_list_the_right_ones(model: mujoco.
         Lidar(model, "vlp16", mount="lidar", motion="rollin")
     with pytest.raises(LidarSimError):
         Lidar(model, "vlp16", mount="lidar", geomgroups=[9])
+
+
+def test_the_wrong_kind_of_thing_is_named_in_one_line(model: mujoco.MjModel) -> None:
+    data = mujoco.MjData(model)
+    lidar = Lidar(model, "vlp16", mount="lidar")
+    with pytest.raises(OptionError, match=r"compiled mujoco\.MjModel, found str"):
+        Lidar("car.xml", "vlp16", mount="lidar")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"seed must be a whole number, found 1\.5"):
+        Lidar(model, "vlp16", mount="lidar", seed=1.5)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="measures ranges, not depth"):
+        DepthCamera(model, "vlp16", mount="lidar")
+    with pytest.raises(ModelError, match="found MjModel"):
+        lidar.scan(model)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="put it in a list"):
+        accumulate(lidar.scan(data))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="takes a Scan, found Lidar"):
+        write(lidar, "x.pcd")  # type: ignore[arg-type]
+
+
+def test_a_scan_and_a_sensor_say_what_they_are_in_one_line(model: mujoco.MjModel) -> None:
+    lidar = Lidar(model, "vlp16", mount="lidar", seed=4)
+    assert repr(lidar) == (
+        f"<Lidar velodyne_vlp16@lidar: Velodyne VLP-16 (Puck), 600rpm, caster {lidar._caster.name}, seed 4>"
+    )
+    shown = repr(lidar.scan(mujoco.MjData(model)))
+    assert shown.startswith("<Scan 0 of velodyne_vlp16@lidar: ")
+    assert "sensor frame, grid 16 x 1809; fields x, y, z, range" in shown
+    assert "\n" not in shown

@@ -83,8 +83,10 @@ def accumulate(scans: Iterable[Scan], voxel_m: float | None = None, *, keep: str
         keep: "first" or "centroid", see ``VoxelMap``.
 
     Raises:
-        OptionError: no scans, or a faulty option.
+        OptionError: no scans, a scan that is not in a list, or a faulty option.
     """
+    if isinstance(scans, Scan):
+        raise OptionError("accumulate takes several scans, found one: put it in a list")
     gathered = _Gathered() if voxel_m is None else VoxelMap(voxel_m, keep=keep)
     for scan in scans:
         gathered.add(scan) if isinstance(gathered, VoxelMap) else gathered.add(_returns_in_world(scan))

@@ -56,6 +56,8 @@ def write(scan: Scan, path: str | os.PathLike[str], *, fields: FieldNames | None
         OptionError: unknown or missing field, unknown option or value.
         MissingExtraError: the format needs a library that is not installed.
     """
+    if not isinstance(scan, Scan):
+        raise OptionError(f"write takes a Scan, found {type(scan).__name__}")
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
         raise ExportError(f"{os.fspath(path)}: {unknown_name('file suffix', suffix, WRITERS)}")

@@ -90,6 +90,8 @@ class PoseSource:
 
     def _check(self, data: mujoco.MjData) -> None:
         model = self._model
+        if not isinstance(data, mujoco.MjData):
+            raise ModelError(f"expected the model's mujoco.MjData, found {type(data).__name__}")
         found = (data.qpos.shape[0], data.mocap_pos.shape[0], data.xpos.shape[0])
         expected = (model.nq, model.nmocap, model.nbody)
         if found != expected:

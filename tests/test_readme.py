@@ -32,3 +32,12 @@ def test_an_example_runs_and_leaves_its_files(example: str, tmp_path: Path) -> N
         assert list(tmp_path.glob(re.sub(r"\{.*?\}", "*", pattern))), pattern
     if "print(" in example:
         assert run.stdout.strip()
+
+
+def test_the_scenario_in_the_readme_is_one(tmp_path: Path) -> None:
+    from lidar_sim.scenario import load_scenario
+
+    (text,) = re.findall(r"```yaml\n(.*?)```", README.read_text(), re.DOTALL)
+    (tmp_path / "drive.yaml").write_text(text)
+    config = load_scenario(tmp_path / "drive.yaml")
+    assert [sensor.label for sensor in config.sensors] == ["vlp16", "mid360"]

@@ -10,6 +10,7 @@ from lidar_sim.cast.bvh.foreign import Foreign
 from lidar_sim.cast.bvh.kernels.packets import cast_parallel, cast_serial
 from lidar_sim.cast.bvh.packets import PacketOrder
 from lidar_sim.cast.bvh.packing import PackedScene
+from lidar_sim.cast.bvh.room import Room
 from lidar_sim.cast.rays import check_rays
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.threads import thread_count, use_threads
@@ -48,6 +49,7 @@ class BvhCaster:
         self._threads = thread_count(threads)
         self._packed = PackedScene(scene)
         self._order = PacketOrder()
+        self._room = Room()
         self._foreign = Foreign.of(scene, threads)
 
     def pose(self, before: Keyframe, after: Keyframe) -> None:
@@ -69,11 +71,11 @@ class BvhCaster:
         return hits if self._foreign is None else self._foreign.nearer(hits, rays)
 
     def _cast_known(self, origin: F64, direction: F64, phase: F64) -> Hits:
-        hits = _empty_hits(len(direction))
+        hits = self._room.hits(len(direction))
         if len(direction) == 0:
             return hits
         order, packed = self._order.of(origin, direction)
-        results = (hits.distance, hits.geom, hits.body, hits.flex, hits.normal, hits.cos_incidence)
+        results = (hits.distance, hits.geom, hits.body, hits.normal, hits.cos_incidence)
         work = (self._packed.table, order, (origin, direction, phase), results, packed)
         parts = min(-(-len(direction) // _RAYS_PER_PART), _MOST_PARTS)
         if self._threads == 1 or len(direction) < _SERIAL_RAYS:
@@ -82,14 +84,3 @@ class BvhCaster:
             with use_threads(self._threads):
                 cast_parallel(*work, parts)
         return hits
-
-
-def _empty_hits(n: int) -> Hits:
-    return Hits(
-        distance=np.empty(n),
-        geom=np.empty(n, np.int32),
-        body=np.empty(n, np.int32),
-        flex=np.empty(n, np.int32),
-        normal=np.empty((n, 3)),
-        cos_incidence=np.empty(n),
-    )

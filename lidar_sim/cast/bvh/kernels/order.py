@@ -9,26 +9,32 @@ import numpy as np
 from lidar_sim.cast.bvh.kernels.layout import LANES
 from lidar_sim.jit import inline_jit, jit
 
-_DIGIT_BITS = 11
+_CELL_BITS = 9
+_CELLS = np.float32(2**_CELL_BITS - 1)
+_DIGIT_BITS = 9
 _DIGITS = 1 << _DIGIT_BITS
-_CELLS = np.float32(2**11 - 1)
 
 
 @inline_jit
-def _spread(x):
-    """Bits of an 11-bit number, a 0 after each (Morton)."""
-    x = (x | (x << 8)) & 0x00FF00FF
-    x = (x | (x << 4)) & 0x0F0F0F0F
-    x = (x | (x << 2)) & 0x33333333
-    return (x | (x << 1)) & 0x55555555
+def _along_curve(x, y):
+    """Place of a cell along D. Hilbert's curve, whose neighbours are neighbours in the square."""
+    place = np.int64(0)
+    for level in range(_CELL_BITS - 1, -1, -1):
+        right, upper = (x >> level) & 1, (y >> level) & 1
+        place += ((3 * right) ^ upper) << (2 * level)
+        flip = -(right & (1 - upper))  # all bits set, or none
+        x, y = x ^ flip, y ^ flip
+        swap = (x ^ y) & (upper - 1)
+        x, y = x ^ swap, y ^ swap
+    return place
 
 
 @inline_jit
 def _direction_key(x, y, z):
-    """Place of a direction along a curve over the octahedron, 22 bits.
+    """Place of a direction along a curve over the octahedron, 2 * _CELL_BITS bits.
 
-    The sphere unfolded to a square as in Z. Cigolle et al., "A Survey of Efficient Representations for Independent
-    Unit Vectors" (2014); cells of the square numbered by G. Morton's interleaved bits.
+    The sphere is unfolded to a square as in Z. Cigolle et al., "A Survey of Efficient Representations for
+    Independent Unit Vectors" (2014).
     """
     over = np.float32(1) / (abs(x) + abs(y) + abs(z))
     u, v = x * over, y * over
@@ -38,9 +44,7 @@ def _direction_key(x, y, z):
             (np.float32(1) - abs(u)) * (np.float32(1) if v >= 0 else np.float32(-1)),
         )
     half = np.float32(0.5)
-    column = np.uint32((u * half + half) * _CELLS)
-    row = np.uint32((v * half + half) * _CELLS)
-    return _spread(column) | (_spread(row) << 1)
+    return _along_curve(np.int64((u * half + half) * _CELLS), np.int64((v * half + half) * _CELLS))
 
 
 @jit
@@ -72,9 +76,32 @@ def order_by_direction(direction) -> Any:
     keys, other_keys = np.empty(n, np.uint32), np.empty(n, np.uint32)
     for i in range(n):
         x, y, z = np.float32(direction[i, 0]), np.float32(direction[i, 1]), np.float32(direction[i, 2])
-        keys[i] = _direction_key(x, y, z)
+        keys[i] = np.uint32(_direction_key(x, y, z))
         rows[i] = i
     _sort_digit(keys, rows[:n], other_keys, other_rows, 0)
     _sort_digit(other_keys, other_rows, keys, rows[:n], _DIGIT_BITS)
     rows[n:] = rows[n - 1]
     return rows
+
+
+@jit
+def packet_spread(vectors, order, samples) -> Any:
+    """How far apart the vectors of a packet are: extent summed over x, y, z, mean of some packets.
+
+    Args:
+        vectors: (N, 3) f64.
+        order: (P,) i32 rows, packet by packet.
+        samples: how many packets to look at, at most.
+    """
+    packets = len(order) // LANES
+    count = min(samples, packets)
+    total = 0.0
+    for k in range(count):
+        first = (k * packets // count) * LANES
+        for axis in range(3):
+            least, most = np.inf, -np.inf
+            for lane in range(LANES):
+                value = vectors[order[first + lane], axis]
+                least, most = min(least, value), max(most, value)
+            total += most - least
+    return total / count

@@ -55,6 +55,7 @@ from lidar_sim.simd import (
     load_i64,
     lowest_bit,
     mask8,
+    prefetch,
     splat8,
     square_root,
     stack_memory,
@@ -65,8 +66,8 @@ from lidar_sim.simd import (
 _scratch_memory = stack_memory(SCRATCH_BYTES)
 
 # Table of a batch, i64: addresses of its arrays.
-_ORDER, _ORIGIN, _DIRECTION, _PHASE, _DISTANCE, _GEOM, _BODY, _FLEX, _NORMAL, _COSINE = range(10)
-_batch_memory = stack_memory(8 * 10)
+_ORDER, _ORIGIN, _DIRECTION, _PHASE, _DISTANCE, _GEOM, _BODY, _NORMAL, _COSINE = range(9)
+_batch_memory = stack_memory(8 * 9)
 
 
 @strict_inline_jit
@@ -103,6 +104,20 @@ def _load_packet(batch, first, scratch, moving):
         if moving:
             store(scratch, PHASE + k, gather8_f64(load_i64(batch, _PHASE), rows))
     return ONE_ORIGIN if same == 255 else OWN_ORIGINS
+
+
+@strict_inline_jit
+def _ask_for_rows(batch, first):
+    """Have the places of this packet's hits brought near while it is traced."""
+    order = load_i64(batch, _ORDER)
+    for lane in range(LANES):
+        row = np.int64(load_i32(order, first + lane))
+        prefetch(load_i64(batch, _NORMAL) + 24 * row)
+        prefetch(load_i64(batch, _DISTANCE) + 8 * row)
+        prefetch(load_i64(batch, _COSINE) + 8 * row)
+        if lane % 4 == 0:
+            prefetch(load_i64(batch, _GEOM) + 4 * row)
+            prefetch(load_i64(batch, _BODY) + 4 * row)
 
 
 @strict_jit
@@ -220,7 +235,6 @@ def _store_hit(table, batch, row, lane, scratch):
     store(load_i64(batch, _DISTANCE), row, load_f64(scratch, BEST + lane) if hit else np.inf)
     store(load_i64(batch, _GEOM), row, geom if hit else np.int32(-1))
     store(load_i64(batch, _BODY), row, load_i32(load_i64(table, T_BODY), np.int64(geom)) if hit else np.int32(-1))
-    store(load_i64(batch, _FLEX), row, np.int32(-1))
     for axis in range(3):
         store(load_i64(batch, _NORMAL), 3 * row + axis, load_f64(scratch, NORMAL + axis * LANES + lane))
     store(load_i64(batch, _COSINE), row, load_f64(scratch, PHASE + lane))
@@ -237,6 +251,7 @@ def _cast_packets(table, batch, count, first, last):
         lanes = np.int64(ALL_LANES) >> (LANES - inside)
         mode = _load_packet(batch, at, scratch, moving)
         _start(scratch, lanes)
+        _ask_for_rows(batch, at)
         trace_scene(table, lanes, scratch, mode)
         _find_normals(table, lanes, scratch)
         for lane in range(inside):
@@ -274,9 +289,8 @@ def _write_batch(batch, order, rays, hits):
     store(batch, _DISTANCE, address(hits[0]))
     store(batch, _GEOM, address(hits[1]))
     store(batch, _BODY, address(hits[2]))
-    store(batch, _FLEX, address(hits[3]))
-    store(batch, _NORMAL, address(hits[4]))
-    store(batch, _COSINE, address(hits[5]))
+    store(batch, _NORMAL, address(hits[3]))
+    store(batch, _COSINE, address(hits[4]))
 
 
 @strict_jit
@@ -287,7 +301,7 @@ def cast_serial(scene, order, rays, hits, packed) -> Any:
         scene: (TABLE_SIZE,) i64, table of the scene.
         order: (P,) i32 rows of the rays, packet by packet, the last one filled up with any valid rows.
         rays: origin (N, 3) f64 m, direction (N, 3) f64 unit, phase (N,) f64; contiguous.
-        hits: distance (N,) f64, geom, body, flex (N,) i32, normal (N, 3) f64, cos_incidence (N,) f64; written.
+        hits: distance (N,) f64, geom, body (N,) i32, normal (N, 3) f64, cos_incidence (N,) f64; written.
         packed: False = rays one by one, for rays that have nothing in common.
     """
     # Not an array: Numba would free it after its last mention, while only its address is in use.

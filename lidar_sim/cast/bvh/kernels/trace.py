@@ -77,6 +77,16 @@ _CACHE_LINE = 64
 
 
 @strict_inline_jit
+def _ask_for(place):
+    """Have a node or leaf brought from memory, 320 bytes at most."""
+    prefetch(place)
+    prefetch(place + _CACHE_LINE)
+    prefetch(place + 2 * _CACHE_LINE)
+    prefetch(place + 3 * _CACHE_LINE)
+    prefetch(place + 4 * _CACHE_LINE)
+
+
+@strict_inline_jit
 def _push(children, scratch, nodes, node, top, leaves, leaf_bytes):
     """Put children (bits) on the stack, farthest first, and ask for what they will need from memory."""
     bottom = top
@@ -85,11 +95,7 @@ def _push(children, scratch, nodes, node, top, leaves, leaf_bytes):
         children &= children - 1
         near = load_f32(scratch, NEAR + c)
         child = np.int64(load_i32(nodes, node + NODE_CHILD + c))
-        place, size = (
-            (leaves + ~child * leaf_bytes, leaf_bytes) if child < 0 else (nodes + child * NODE_BYTES, NODE_BYTES)
-        )
-        for line in range(0, size, _CACHE_LINE):
-            prefetch(place + line)
+        _ask_for(leaves + ~child * leaf_bytes if child < 0 else nodes + child * NODE_BYTES)
         k = top
         while k > bottom and load_f32(scratch, STACK_NEAR + k - 1) < near:
             store(scratch, STACK_NEAR + k, load_f32(scratch, STACK_NEAR + k - 1))

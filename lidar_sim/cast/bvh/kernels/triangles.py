@@ -230,6 +230,16 @@ def _origin_in_plane(seen):
 
 
 @strict_jit
+def _try_in_plane(kind, leaves, leaf, field, geom, lane, scratch):
+    """The rare case apart, so that the usual one keeps all it has seen in registers."""
+    ox = load_f64(scratch, LOCAL_ORIGIN + lane)
+    oy = load_f64(scratch, LOCAL_ORIGIN + LANES + lane)
+    oz = load_f64(scratch, LOCAL_ORIGIN + 2 * LANES + lane)
+    seen = _seen_from(_corners(kind, leaves, leaf, field), ox, oy, oz)
+    return _try_ray(_turned_to(seen, lane, scratch), lane, scratch, geom, leaf)
+
+
+@strict_jit
 def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
     """Rays (bits) against one leaf; whether any got a nearer hit.
 
@@ -255,8 +265,9 @@ def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
         while True:
             lanes &= lanes - 1
             if in_plane:
-                seen = _turned_to(seen, lane, scratch)
-            found |= _try_ray(seen, lane, scratch, geom, leaf)
+                found |= _try_in_plane(kind, leaves, leaf, field, geom, lane, scratch)
+            else:
+                found |= _try_ray(seen, lane, scratch, geom, leaf)
             if lanes == 0:
                 return found
             lane = lowest_bit(lanes)

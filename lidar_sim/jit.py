@@ -6,7 +6,8 @@ import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 os.environ.setdefault("NUMBA_DISABLE_INTEL_SVML", "1")
 
 import numba
+import numba.core.event
 import numba.experimental.function_type  # registers C functions by address as kernel arguments
 from numba import get_num_threads, get_thread_id, literal_unroll, prange, set_num_threads, types
 
@@ -119,6 +121,30 @@ def strict_inline_jit(function: F) -> F:
 def parallel_jit(function: F) -> F:
     """Kernel whose ``prange`` loops run on all threads."""
     return _decorate(function, parallel=True)
+
+
+class _Told(numba.core.event.Listener):  # type: ignore[misc]
+    """Passes on that a compilation begins."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self._tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Inside, ``tell`` is called before each kernel that has to be compiled, since the cache does not hold it."""
+    listener = _Told(tell)
+    numba.core.event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        numba.core.event.unregister("numba:compile", listener)
 
 
 class CFunction(types.WrapperAddressProtocol):  # type: ignore[misc]

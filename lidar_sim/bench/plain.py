@@ -11,7 +11,7 @@ from lidar_sim.records import F64, Keyframe, RayBatch
 
 SAMPLE_RAYS = 4000
 # Another surface, not another rounding: distances of equal hits agree to 1e-9 m.
-_SAME_M = 1e-6
+SAME_M = 1e-6
 
 
 class PlainMultiRay:
@@ -99,11 +99,11 @@ class MjRay:
         return np.where(distance < 0.0, np.inf, distance)
 
 
-def wrong_ratio(distance_m: F64, true_m: F64) -> float:
-    """Share of rays that hit where nothing is, miss what is there, or meet another surface."""
+def wrong_ratio(distance_m: F64, true_m: F64, same_m: float = SAME_M) -> float:
+    """Share of rays that hit where nothing is, miss what is there, or meet a surface farther off than ``same_m``."""
     hit = np.isfinite(distance_m) & np.isfinite(true_m)
     same = distance_m == true_m
-    same[hit] = np.abs(distance_m[hit] - true_m[hit]) < _SAME_M
+    same[hit] = np.abs(distance_m[hit] - true_m[hit]) < same_m
     return float(1.0 - same.mean()) if len(same) else 0.0
 
 

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from lidar_sim.bench.rig import Rig
 from lidar_sim.cast import CASTERS
 from lidar_sim.errors import ExportError, OptionError, unknown_name
 from lidar_sim.export import whole_file
+from lidar_sim.pattern import make_pattern
+from lidar_sim.profile import load_profile
 
 _FORMAT = "lidar_sim bench 1"
+SLOWEST = 5.0
+"""Casting time over frame time, above which a second of simulated time takes too long to be waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,11 @@ def run_bench(
     *,
     rounds: int,
     step_ms: float,
-    pipeline_casters: Sequence[str] = ("multiray",),
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int, int, str], None] = lambda *_: None,
 ) -> BenchReport:
     """Measure casting, then the whole pipeline, for each device.
+
+    Casters that need more than ``SLOWEST`` of real time for casting alone are not tried in the pipeline.
 
     Args:
         rig: robot, scene and mount.
@@ -90,26 +96,34 @@ def run_bench(
         threads: numbers of threads; the pipeline uses the largest.
         rounds: of casting.
         step_ms: simulated time between two steps of the pipeline.
-        pipeline_casters: those of ``casters`` that are fast enough for a second of simulated time.
-        progress: is told what is measured now.
+        progress: is told how many measurements are done, of how many, and what is measured now.
 
     Raises:
         OptionError: an unknown caster.
         NoHitsError: a device whose rays hit nothing.
+        MissingExtraError: a caster whose library is not installed.
     """
     for name in casters:
         if name not in CASTERS:
             raise OptionError(unknown_name("caster", name, CASTERS))
     report = BenchReport(machine_facts(), rig.name, int(rig.model.ngeom), rig.triangles)
-    for device in devices:
-        progress(f"casting {device}")
+    total = len(devices) * (1 + len(casters))
+    for done, device in enumerate(devices):
+        progress(done, total, f"casting {device}")
         report.casting.extend(measure_casting(rig, device, casters, threads, rounds=rounds, cold=report.cold))
-    for device in devices:
-        for caster in casters:
-            if caster in pipeline_casters:
-                progress(f"pipeline {device}, {caster}")
-                report.pipeline.append(measure_pipeline(rig, device, caster, max(threads), step_ms=step_ms))
+    for done, (device, caster) in enumerate(product(devices, casters), start=len(devices)):
+        progress(done, total, f"pipeline {device}, {caster}")
+        if _casts_in_time(report, device, caster):
+            report.pipeline.append(measure_pipeline(rig, device, caster, max(threads), step_ms=step_ms))
+    progress(total, total, "done")
     return report
+
+
+def _casts_in_time(report: BenchReport, device: str, caster: str) -> bool:
+    profile = load_profile(device)
+    frame_ms = make_pattern(profile).frame_period_ns * 1e-6
+    times_ms = [row.median_ms for row in report.casting if (row.device, row.caster) == (profile.name, caster)]
+    return min(times_ms) < SLOWEST * frame_ms
 
 
 def machine_facts() -> dict[str, str]:

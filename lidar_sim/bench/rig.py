@@ -39,11 +39,15 @@ class Rig:
     @property
     def triangles(self) -> int:
         """Triangles of all meshes and height fields that rays can hit."""
-        model = self.model
-        mesh = model.geom_dataid[model.geom_type == mujoco.mjtGeom.mjGEOM_MESH]
-        field = model.geom_dataid[model.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD]
-        cells = (model.hfield_nrow[field] - 1) * (model.hfield_ncol[field] - 1)
-        return int(model.mesh_facenum[mesh].sum() + 2 * cells.sum())
+        return triangle_count(self.model)
+
+
+def triangle_count(model: Any) -> int:
+    """Triangles of all meshes and height fields that geoms show."""
+    mesh = model.geom_dataid[model.geom_type == mujoco.mjtGeom.mjGEOM_MESH]
+    field = model.geom_dataid[model.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD]
+    cells = (model.hfield_nrow[field] - 1) * (model.hfield_ncol[field] - 1)
+    return int(model.mesh_facenum[mesh].sum() + 2 * cells.sum())
 
 
 def make_rig(

@@ -105,6 +105,10 @@ class EmbreeCaster:
         hits = self._hits(distance, face, normal, direction)
         return hits if self._foreign is None else self._foreign.nearer(hits, rays)
 
+    def tensor(self, origin: F64, direction: F64) -> Any:
+        """Rays as ``embree.cast_rays`` takes them: (N, 6) f32."""
+        return self._open3d.core.Tensor(np.concatenate([origin, direction], axis=1).astype(np.float32))
+
     def _build(self, position: F64, matrix: F64) -> None:
         self.embree = self._open3d.t.geometry.RaycastingScene(nthreads=self._threads)
         if not self.triangles:
@@ -119,8 +123,7 @@ class EmbreeCaster:
 
     def _first(self, origin: F64, direction: F64) -> tuple[F64, I64, F64]:
         """Distance (inf), face (-1) and unit normal (0) of the first triangle along each ray, from either side."""
-        lines = self._open3d.core.Tensor(np.concatenate([origin, direction], axis=1).astype(np.float32))
-        found = self.embree.cast_rays(lines, nthreads=self._threads)
+        found = self.embree.cast_rays(self.tensor(origin, direction), nthreads=self._threads)
         distance = found["t_hit"].numpy().astype(np.float64)
         hit = np.isfinite(distance)
         face = np.where(hit, found["primitive_ids"].numpy().astype(np.int64), -1)

@@ -41,7 +41,13 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--devices", type=name_list, default=name_list(DEVICES), metavar="A,B", help=f"default {DEVICES}"
     )
-    parser.add_argument("--casters", type=name_list, default=["all"], metavar="A,B", help="names, or all (default)")
+    parser.add_argument(
+        "--casters",
+        type=name_list,
+        default=["all"],
+        metavar="A,B",
+        help="names (embree with the extra open3d), or all (default): those that agree with mj_ray exactly",
+    )
     parser.add_argument("--threads", type=positive_ints, metavar="N,M", help="default: 1 and all cores")
     parser.add_argument("--rounds", type=positive_int, default=15, help="default: %(default)s")
     parser.add_argument("--step-ms", type=positive_float, default=2.0, metavar="MS",
@@ -55,16 +61,16 @@ def run(args: argparse.Namespace) -> None:
     from lidar_sim import jit
     from lidar_sim.bench.report import compare, read_report, run_bench
     from lidar_sim.bench.rig import make_rig
-    from lidar_sim.cast import CASTERS
-    from lidar_sim.cli.terminal import stderr_console
+    from lidar_sim.cast import EXACT_CASTERS
+    from lidar_sim.cli.progress import step_bar
 
     if args.casters != ["all"] and "all" in args.casters:
         raise OptionError("--casters is either all or a list of names")
-    casters = list(CASTERS) if args.casters == ["all"] else args.casters
+    casters = list(EXACT_CASTERS) if args.casters == ["all"] else args.casters
     earlier = read_report(args.compare) if args.compare else None
     robot = None if args.robot == "none" else args.robot
     rig = make_rig(args.scene, robot, mount=args.mount)
-    with stderr_console().status("measuring") as status:
+    with step_bar("measuring") as show:
         report = run_bench(
             rig,
             args.devices,
@@ -72,8 +78,7 @@ def run(args: argparse.Namespace) -> None:
             args.threads or sorted({1, jit.get_num_threads()}),
             rounds=args.rounds,
             step_ms=args.step_ms,
-            pipeline_casters=[name for name in casters if name != "brute"],
-            progress=lambda text: status.update(f"measuring: {text}"),
+            progress=show,
         )
     if args.json:
         report.write(args.json)

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from lidar_sim.bench import pipeline
+from lidar_sim.bench import report as report_module
 from lidar_sim.bench.casting import CastSpeed, frame_rays, measure_casting
 from lidar_sim.bench.pipeline import measure_pipeline, room_shares
 from lidar_sim.bench.plain import MjRay, PlainMultiRay, wrong_ratio
 from lidar_sim.bench.refusal import NoHitsError
 from lidar_sim.bench.report import BenchReport, compare, read_report, run_bench
 from lidar_sim.bench.rig import make_rig
-from lidar_sim.cast import CASTERS, Scene, make_caster
+from lidar_sim.cast import EXACT_CASTERS, Scene, make_caster
 from lidar_sim.errors import ExportError, ModelError, OptionError
 
 # A mesh of 12 triangles, a height field of 2 x 3 cells, and primitives, which have none.
@@ -113,10 +114,9 @@ def test_a_miss_and_a_hit_are_never_the_same():
 
 def test_each_caster_and_number_of_threads_has_a_row(rig):
     cold = []
-    rows = measure_casting(rig, "avia", list(CASTERS), [1, 2], rounds=2, cold=cold)
+    rows = measure_casting(rig, "avia", EXACT_CASTERS, [1, 2], rounds=2, cold=cold)
     found = [(row.caster, row.threads) for row in rows]
-    serial = [name for name in CASTERS if name == "brute"]
-    expected = [(name, n) for name in CASTERS for n in ([1] if name in serial else [1, 2])]
+    expected = [(name, n) for name in EXACT_CASTERS for n in (1, 2)]
     assert found == [("mj_multiRay", 1), *expected]
     assert [(row.caster, row.threads) for row in cold] == expected
     for row in rows:
@@ -161,11 +161,26 @@ def test_time_goes_to_the_room_that_spent_it(monkeypatch):
 
 
 def test_a_report_comes_back_as_it_was_written(rig, tmp_path):
-    report = run_bench(rig, ["vlp16"], ["multiray"], [1], rounds=1, step_ms=10.0)
+    told = []
+    report = run_bench(
+        rig, ["vlp16"], ["multiray"], [1], rounds=1, step_ms=10.0, progress=lambda *step: told.append(step)
+    )
+    assert told == [
+        (0, 2, "casting vlp16"),
+        (1, 2, "pipeline vlp16, multiray"),
+        (2, 2, "done"),
+    ]
     report.write(tmp_path / "a.json")
     assert read_report(tmp_path / "a.json") == report
     assert json.loads((tmp_path / "a.json").read_text())["geoms"] == rig.model.ngeom
     assert report.casting[1].device == report.pipeline[0].device == "velodyne_vlp16"
+
+
+def test_a_caster_that_cannot_keep_up_is_spared_the_pipeline(rig, monkeypatch):
+    monkeypatch.setattr(report_module, "SLOWEST", 0.0)
+    report = run_bench(rig, ["vlp16"], ["multiray"], [1], rounds=1, step_ms=10.0)
+    assert len(report.casting) == 2
+    assert report.pipeline == []
 
 
 ROW = CastSpeed("d", "multiray", 1, 10, 10, 1, 1.0, 0.0, 2.0, 3.0, 5.0, 0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +19,26 @@ import numba
 import numba.core.event
 import numba.experimental.function_type  # registers C functions by address as kernel arguments
 from numba import get_num_threads, get_thread_id, literal_unroll, prange, set_num_threads, types
+
+
+def _load_patient_threads() -> None:
+    """Load GNU OpenMP, where Numba uses it, with threads that sleep while they wait.
+
+    By default they spin: as soon as another process wants the cores, a parallel call of 1 ms takes 10. The
+    library reads the variable once, when it is loaded; other libraries of the process find it as it was.
+    """
+    if "OMP_WAIT_POLICY" in os.environ:
+        return
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    try:
+        importlib.import_module("numba.np.ufunc.omppool")
+    except ImportError:
+        pass  # this Numba came without OpenMP
+    finally:
+        del os.environ["OMP_WAIT_POLICY"]
+
+
+_load_patient_threads()
 
 __all__ = [
     "CFunction",

@@ -191,20 +191,39 @@ class Scan:
         """The H x W view: (H, W) of one field, or (H, W, 3) of the points without a name.
 
         Row 0 is the top (highest elevation). Cells without a return hold NaN in float fields, 0 in
-        unsigned and -1 in signed ones. Where a firing gave several returns, the first is shown.
+        unsigned and -1 in signed ones; ``row``, ``column`` and ``ring`` are right in every cell (``ring`` where
+        its row has any return). Where a firing gave several returns, the first is shown. With
+        ``keep_misses`` every cell is right.
 
         Raises:
-            ValueError: the device has no rows and columns.
+            ValueError: this scan has no rows and columns.
         """
         if self.shape is None:
-            raise ValueError(f"{self.device} has no rows and columns; use the flat fields")
+            raise ValueError(f"this scan of {self.sensor} has no rows and columns; use the flat fields")
         if name is None:
             return np.stack([self.organized(axis) for axis in "xyz"], axis=-1)
         values = self[name]
         grid = np.full(self.shape, _empty_value(values.dtype), values.dtype)
         first = self.fields["return_number"] <= 1
-        grid[self.fields["row"][first], self.fields["column"][first]] = values[first]
+        row, column = self.fields["row"][first], self.fields["column"][first]
+        if name in _KNOWN_BY_CELL:
+            return self._known_by_cell(name, grid, row, values[first])
+        grid[row, column] = values[first]
         return grid
+
+    def _known_by_cell(self, name: str, grid: Array, row: Array, values: Array) -> Array:
+        """Row, column or ring of every cell, return or not."""
+        along_row, along_column = np.indices(self.shape or (0, 0))
+        if name == "ring":
+            ring_of_row = np.zeros(len(grid), grid.dtype)
+            ring_of_row[row] = values
+            grid[:] = ring_of_row[:, None]
+        else:
+            grid[:] = along_row if name == "row" else along_column
+        return grid
+
+
+_KNOWN_BY_CELL = ("row", "column", "ring")
 
 
 def _empty_value(dtype: np.dtype[Any]) -> float | int:

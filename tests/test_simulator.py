@@ -309,6 +309,14 @@ def test_the_depth_camera_gives_planar_depth(model: mujoco.MjModel) -> None:
     assert np.argmax(wall[:, 424]) < 240, "row 0 is the top: the wall stands above the floor"
 
 
+def test_silent_cells_of_the_grid_know_their_place(model: mujoco.MjModel) -> None:
+    lidar = Lidar(model, "vlp16", mount="lidar", noise=False, exclude="none")
+    every = Lidar(model, "vlp16", mount="lidar", noise=False, keep_misses=True).scan(mujoco.MjData(model))
+    scan = lidar.scan(mujoco.MjData(model))
+    for name in ("row", "column", "ring"):
+        np.testing.assert_array_equal(scan.organized(name), every.organized(name))
+
+
 def test_wrong_names_fail_at_construction_and_list_the_right_ones(model: mujoco.MjModel) -> None:
     with pytest.raises(ModelError, match=r"did you mean 'lidar'.*eye"):
         Lidar(model, "vlp16", mount="lidr")

@@ -51,6 +51,10 @@ _TABLE = (
     Field("normal_y", "f4", "f4", "", True, "surface normal in the world frame"),
     Field("normal_z", "f4", "f4", "", True, "surface normal in the world frame"),
     Field("cos_incidence", "f4", "f4", "", True, "|cos| between beam and surface normal"),
+    Field("velocity_x", "f4", "f4", "m/s", True, "velocity of the surface point in the world frame"),
+    Field("velocity_y", "f4", "f4", "m/s", True, "velocity of the surface point in the world frame"),
+    Field("velocity_z", "f4", "f4", "m/s", True, "velocity of the surface point in the world frame"),
+    Field("radial_velocity", "f4", "f4", "m/s", True, "Doppler velocity along the beam, positive = receding"),
 )
 
 FIELDS: dict[str, Field] = {entry.name: entry for entry in _TABLE}

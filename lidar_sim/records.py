@@ -101,9 +101,22 @@ class Hits:
     flex: I32
     """(N,) flex id, -1 = none."""
     normal: F64
-    """(N, 3) unit surface normal in the world frame as mj_ray gives it (of a flex: facing the sensor), 0 on a miss."""
+    """(N, 3) unit surface normal in the world frame, 0 on a miss; of a geom as mj_ray gives it (it faces away where
+    the ray comes from inside or from behind), of a flex always facing the sensor."""
     cos_incidence: F64
     """(N,) |cos| of the angle between ray and normal, 0 on a miss."""
+    velocity: F64 = None  # type: ignore[assignment]
+    """(N, 3) m/s in the world frame, of the point of the surface that was hit; 0 at rest and on a miss.
+    Left out = 0."""
+    radial_velocity: F64 = None  # type: ignore[assignment]
+    """(N,) m/s, ``velocity`` less that of the beam's origin, along the beam (positive = receding), as Doppler lidars
+    report it; 0 at rest and on a miss. Left out = 0."""
+
+    def __post_init__(self) -> None:
+        if self.velocity is None:
+            object.__setattr__(self, "velocity", np.zeros((len(self.distance), 3)))
+        if self.radial_velocity is None:
+            object.__setattr__(self, "radial_velocity", np.zeros(len(self.distance)))
 
     def __len__(self) -> int:
         return len(self.distance)

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from lidar_sim.cast import Scene, make_caster
+from lidar_sim.cast import Motion, Scene, make_caster
 from lidar_sim.cloud import Assembler
 from lidar_sim.errors import OptionError, TimeError
 from lidar_sim.measure import Measurement
@@ -86,6 +86,7 @@ class Lidar:
         self._scheduler = Scheduler(self.pattern, motion=motion)
         scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
         self._caster = make_caster(caster, scene, threads=threads)
+        self._motion = Motion(scene, moving_geoms=self._caster.moving_geoms)
         self._measurement = Measurement(
             self.profile.range,
             self.profile.noise,
@@ -130,7 +131,7 @@ class Lidar:
         self._before = after
         for pose in self._scheduler.poses():
             self._assembler.note_pose(pose)
-        self._caster.pose(before, after)
+        self._pose(before, after)
         scans: list[Scan] = []
         for firings, rays in self._scheduler.due(before.time_ns, after.time_ns):
             if firings.frame[-1] >= self._first_frame:
@@ -155,7 +156,7 @@ class Lidar:
         keyframe = self._still_poses.capture(data)
         assembler = self._new_assembler()
         assembler.note_pose(keyframe)
-        self._caster.pose(keyframe, keyframe)
+        self._pose(keyframe, keyframe)
         first, last = self.pattern.frame_start(number), self.pattern.frame_start(number + 1)
         scans: list[Scan] = []
         for firings, rays in self._scheduler.at(keyframe, first, last):
@@ -203,8 +204,12 @@ class Lidar:
         self._scheduler.start(keyframe)
         self._assembler.note_pose(keyframe)
 
+    def _pose(self, before: Keyframe, after: Keyframe) -> None:
+        self._caster.pose(before, after)
+        self._motion.pose(before, after)
+
     def _fire(self, assembler: Assembler, firings: Firings, rays: RayBatch) -> list[Scan]:
-        hits = self._caster.cast(rays)
+        hits = self._motion.with_velocities(self._caster.cast(rays), rays, self._poses.carrier_body)
         returns = self._measurement.measure(firings, hits)
         return assembler.add(firings, rays, hits, returns)
 

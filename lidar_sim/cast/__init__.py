@@ -5,6 +5,7 @@ from __future__ import annotations
 from lidar_sim.cast.brute import Brute
 from lidar_sim.cast.bulk import cast_rays
 from lidar_sim.cast.caster import Caster
+from lidar_sim.cast.motion import Motion
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.table import CASTERS, EXACT_CASTERS, make_caster, tolerance_m
@@ -14,6 +15,7 @@ __all__ = [
     "EXACT_CASTERS",
     "Brute",
     "Caster",
+    "Motion",
     "MultiRay",
     "Scene",
     "cast_rays",

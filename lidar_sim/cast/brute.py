@@ -7,8 +7,8 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
+from lidar_sim.cast.flexes import flexes_of
 from lidar_sim.cast.kernels.brute_rays import Geoms, cast_brute
-from lidar_sim.cast.kernels.flex import Flexes
 from lidar_sim.cast.kernels.hfield import HeightFields
 from lidar_sim.cast.kernels.triangles import Meshes
 from lidar_sim.cast.multiray import MultiRay
@@ -48,7 +48,7 @@ class Brute:
         self._geoms = _geoms(scene, scene.geom_visible & ~is_sdf)
         self._meshes = _meshes(scene.model)
         self._fields = _height_fields(scene.model)
-        self._flexes = _flexes(scene)
+        self._flexes = flexes_of(scene)
         self._sdf: MultiRay | None = None
         if (scene.geom_visible & is_sdf).any():
             self._sdf = MultiRay(scene.only(is_sdf), threads=threads)
@@ -106,25 +106,6 @@ def _height_fields(model: mujoco.MjModel) -> HeightFields:
         columns=model.hfield_ncol,
         first=model.hfield_adr,
         elevation=model.hfield_data,
-    )
-
-
-def _flexes(scene: Scene) -> Flexes:
-    model = scene.model
-    return Flexes(
-        ids=np.flatnonzero(scene.flex_visible).astype(np.int32),
-        dim=model.flex_dim,
-        radius=model.flex_radius,
-        vert_first=model.flex_vertadr,
-        edge=model.flex_edge.reshape(-1, 2),
-        edge_first=model.flex_edgeadr,
-        edge_count=model.flex_edgenum,
-        elem=model.flex_elem,
-        elem_first=model.flex_elemadr,
-        elem_data_first=model.flex_elemdataadr,
-        elem_count=model.flex_elemnum,
-        elem_layer=model.flex_elemlayer,
-        vert=np.zeros((model.nflexvert, 3)),
     )
 
 

@@ -55,7 +55,7 @@ def _measured(firings: Firings, returns: Returns, kept: I64, beam: I64) -> dict[
 
 
 def _truth(hits: Hits, beam: I64) -> dict[str, Array]:
-    normal = hits.normal[beam]
+    normal, velocity = hits.normal[beam], hits.velocity[beam]
     return {
         "true_distance": _finite_or_nan(hits.distance[beam]),
         "geom": hits.geom[beam],
@@ -65,6 +65,10 @@ def _truth(hits: Hits, beam: I64) -> dict[str, Array]:
         "normal_y": normal[:, 1],
         "normal_z": normal[:, 2],
         "cos_incidence": hits.cos_incidence[beam],
+        "velocity_x": velocity[:, 0],
+        "velocity_y": velocity[:, 1],
+        "velocity_z": velocity[:, 2],
+        "radial_velocity": hits.radial_velocity[beam],
     }
 
 

@@ -108,7 +108,7 @@ def _ray_scene(geoms, meshes, fields, flexes, o, d):
             best, best_geom = t, g
             normal = _to_world(mat, (nx, ny, nz))
     for f in flexes.ids:
-        t, nx, ny, nz = ray_flex(flexes, f, o, d)
+        (t, nx, ny, nz), _ = ray_flex(flexes, f, o, d)
         if t < best:
             best, best_geom, best_flex = t, -1, f
             sign = math.copysign(1.0, -dot((nx, ny, nz), d))

@@ -35,7 +35,12 @@ class Flexes(NamedTuple):
 
 @jit
 def ray_flex(flexes, flex, o, d):
-    """Flex number ``flex`` in the world frame: edges with their radius if 1D, else outer faces without it."""
+    """Flex number ``flex`` in the world frame: edges with their radius if 1D, else outer faces without it.
+
+    Returns:
+        The hit (distance and normal), and the three vertices of the face, counted from the flex's first; of an edge
+        two, and -1.
+    """
     if flexes.dim[flex] == 1:
         return _ray_edges(flexes, flex, o, d)
     return _ray_faces(flexes, flex, o, d)
@@ -43,15 +48,15 @@ def ray_flex(flexes, flex, o, d):
 
 @jit
 def _ray_edges(flexes, flex, o, d):
-    best = MISS
+    best, corners = MISS, (-1, -1, -1)
     first_vert, first_edge = flexes.vert_first[flex], flexes.edge_first[flex]
     for e in range(first_edge, first_edge + flexes.edge_count[flex]):
-        a = row(flexes.vert, first_vert + flexes.edge[e, 0])
-        b = row(flexes.vert, first_vert + flexes.edge[e, 1])
+        i, j = flexes.edge[e, 0], flexes.edge[e, 1]
+        a, b = row(flexes.vert, first_vert + i), row(flexes.vert, first_vert + j)
         hit = _ray_segment(a, b, flexes.radius[flex], o, d)
         if hit[0] < best[0]:
-            best = hit
-    return best
+            best, corners = hit, (i, j, -1)
+    return best, corners
 
 
 @jit
@@ -79,18 +84,17 @@ def _ray_segment(a, b, radius, o, d):
 
 @jit
 def _ray_faces(flexes, flex, o, d):
-    best = MISS
+    best, corners = MISS, (-1, -1, -1)
     dim, first_vert = flexes.dim[flex], flexes.vert_first[flex]
     for e in range(flexes.elem_count[flex]):
         if dim == 3 and flexes.elem_layer[flexes.elem_first[flex] + e] != 0:
             continue
         at = flexes.elem_data_first[flex] + e * (dim + 1)
         for face in range(1 if dim == 2 else 4):
-            i, j, k = _CORNERS[face]
-            a = row(flexes.vert, first_vert + flexes.elem[at + i])
-            b = row(flexes.vert, first_vert + flexes.elem[at + j])
-            c = row(flexes.vert, first_vert + flexes.elem[at + k])
-            hit = ray_triangle(a, b, c, o, d)
+            p, q, r = _CORNERS[face]
+            i, j, k = flexes.elem[at + p], flexes.elem[at + q], flexes.elem[at + r]
+            a, b = row(flexes.vert, first_vert + i), row(flexes.vert, first_vert + j)
+            hit = ray_triangle(a, b, row(flexes.vert, first_vert + k), o, d)
             if 0.0 <= hit[0] < best[0]:
-                best = hit
-    return best
+                best, corners = hit, (i, j, k)
+    return best, corners

@@ -3,11 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lidar_sim.errors import nearest_hint
+
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+# The number of a value such as -0.1,0,0; no option of ours begins so.
+_SIGNED_VALUE = re.compile(r"-\.?\d")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Takes values that begin with a minus sign; an unknown option is told with the usage of its own command."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As argparse's own, but nothing is left over for the parser of all commands."""
+        joined = join_signed_values(sys.argv[1:] if args is None else args)
+        known, rest = super().parse_known_args(joined, namespace)
+        if rest:
+            options = [word.split("=")[0] for word in rest if word.startswith("--")]
+            hint = nearest_hint(options[0], list(self._option_string_actions)) if options else ""
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return known, rest
+
+
+def join_signed_values(args: Sequence[str]) -> list[str]:
+    """``--option -1,0`` as ``--option=-1,0``, which argparse would take for two options otherwise."""
+    joined: list[str] = []
+    for word in args:
+        before = joined[-1] if joined else ""
+        if _SIGNED_VALUE.match(word) and re.fullmatch(r"--[^=]+", before) and "--" not in joined:
+            joined[-1] = f"{before}={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -81,6 +117,22 @@ def robot_pose(numbers: tuple[float, ...] | None) -> list[float] | None:
     from lidar_sim.transforms import euler_to_quaternion
 
     return [*numbers[:3], *euler_to_quaternion(*(numbers[3:] or (0.0, 0.0, 0.0)))]
+
+
+def of_device(kind: Callable[[str], Any]) -> Callable[[str], tuple[str | None, Any]]:
+    """Reads ``NAME=VALUE`` as (name, value), and ``VALUE`` alone as (None, value).
+
+    Args:
+        kind: reads the value.
+    """
+
+    def read(text: str) -> tuple[str | None, Any]:
+        name, equals, value = text.rpartition("=")
+        if equals and not name:
+            raise argparse.ArgumentTypeError(f"expected NAME=VALUE or VALUE, found {text!r}")
+        return name or None, kind(value)
+
+    return read
 
 
 def group_list(text: str) -> list[int]:

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from lidar_sim.cli.arguments import add_command, positive_float, positive_int
+from lidar_sim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     import mujoco
@@ -60,30 +61,36 @@ def run(args: argparse.Namespace) -> None:
     if args.pictures:
         _check_that_pictures_can_be_drawn()
     from lidar_sim.cli.progress import recording_bar
-    from lidar_sim.cli.record import beams_per_s, keep_scenario, scenario_of
-    from lidar_sim.scenario import record
+    from lidar_sim.cli.record import beams_per_s, hints, scenario_of
+    from lidar_sim.cli.terminal import note
+    from lidar_sim.scenario import FolderInUseError, effective_beside, record, save_scenario
     from lidar_sim.scenario.stage import set_stage
 
     start, out = perf_counter(), Path(args.out)
     config = scenario_of(scenario_tree(args.seconds))
     stage = set_stage(config, threads=args.threads)
     sensors = [Remembering(sensor) for sensor in stage.sensors]
-    with recording_bar(beams_per_s(config)) as progress:
-        record(
-            stage.model,
-            stage.motion,
-            sensors,
-            out,
-            duration_s=stage.duration_s,
-            outputs=config.outputs,
-            about={"scenario": config.effective(), **stage.about},
-            overwrite=args.overwrite,
-            progress=progress,
-        )
-    keep_scenario(config, out)
+    try:
+        with recording_bar(beams_per_s(config)) as progress:
+            recording = record(
+                stage.model,
+                stage.motion,
+                sensors,
+                out,
+                duration_s=stage.duration_s,
+                outputs=config.outputs,
+                about={"scenario": effective_beside(config, out), **stage.about},
+                overwrite=args.overwrite,
+                progress=progress,
+                started=lambda begun: save_scenario(config, begun.folder / "scenario.yaml"),
+            )
+    except FolderInUseError:
+        raise OptionError(f"{out} is not empty: --overwrite begins anew, --out names another folder") from None
     if args.pictures:
         _draw(sensors, out)
     _print_summary(sensors, out, perf_counter() - start, pictures=args.pictures)
+    for text in hints(recording, config):
+        note(text)
 
 
 def scenario_tree(seconds: float) -> dict[str, Any]:
@@ -137,7 +144,10 @@ def _check_that_pictures_can_be_drawn() -> None:
     """Tell a missing extra before the walk, not after it."""
     from lidar_sim.pictures.canvas import new_figure
 
-    new_figure((400, 400))
+    try:
+        new_figure((400, 400))
+    except MissingExtraError as error:
+        raise OptionError(f"{error}; or leave the pictures out: lidar-sim demo --no-pictures") from None
 
 
 def _draw(sensors: list[Remembering], out: Path) -> None:

@@ -24,7 +24,7 @@ EXAMPLES = (
     ("lidar-sim devices", "every device that comes with lidar_sim"),
     ("lidar-sim devices vlp16", "one of them whole: each value with its source, the modes"),
     ("lidar-sim devices vlp16 --mode 1200rpm --plot vlp16.png", "where its beams go in one frame, coloured by time"),
-    ("lidar-sim devices vlp16 --json > mine.yaml", "start a profile of your own; --device mine.yaml then uses it"),
+    ("lidar-sim devices vlp16 --yaml > mine.yaml", "start a profile of your own; --device mine.yaml then uses it"),
 )
 
 
@@ -36,15 +36,18 @@ def add_parser(subparsers: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument("device", nargs="?", help="name, alias or path of a profile; without it all are listed")
     parser.add_argument("--mode", help="one of the device's modes, or <n>rpm; default: the profile's own")
-    parser.add_argument("--json", action="store_true", help="print the profile, or all profiles, as JSON")
+    text = parser.add_mutually_exclusive_group()
+    text.add_argument("--json", action="store_true", help="print the profile, or all profiles, as JSON")
+    text.add_argument("--yaml", action="store_true", help="print it as YAML, named my_NAME: a profile to start from")
     parser.add_argument("--plot", metavar="PNG", help="draw one frame's directions in azimuth and elevation")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the table of all devices, or everything about one."""
     if args.device is None:
-        if args.mode or args.plot:
-            raise OptionError(f"{'--mode' if args.mode else '--plot'} needs one device: lidar-sim devices NAME")
+        given = next((name for name in ("mode", "plot", "yaml") if getattr(args, name)), None)
+        if given:
+            raise OptionError(f"--{given} needs one device: lidar-sim devices NAME")
         _print_all(as_json=args.json)
         return
     from lidar_sim.profile import load_profile
@@ -54,6 +57,8 @@ def run(args: argparse.Namespace) -> None:
         _plot(profile, args.plot)
     if args.json:
         _print_json(_as_tree(profile, args.mode))
+    elif args.yaml:
+        print(start_profile(profile, args.mode), end="")
     else:
         _print_one(profile)
 
@@ -165,6 +170,21 @@ def _as_tree(profile: DeviceProfile, mode: str | None = None) -> dict[str, Any]:
         for key in ("default_mode", "modes"):
             tree.pop(key, None)
     return tree
+
+
+def start_profile(profile: DeviceProfile, mode: str | None = None) -> str:
+    """YAML of a profile to change: named my_NAME and without aliases, so that it stands beside the shipped one.
+
+    Args:
+        profile: in its mode.
+        mode: as it was asked for, None = the default.
+    """
+    from lidar_sim.profile import DeviceProfile, dump_profile
+
+    tree = _as_tree(profile, mode)
+    tree.pop("aliases", None)
+    own = DeviceProfile.model_validate({**tree, "name": f"my_{profile.name}"})
+    return f"# A start from {profile.name}: change it, and give the file's path as the device.\n{dump_profile(own)}"
 
 
 def _print_json(tree: Any) -> None:

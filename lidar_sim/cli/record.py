@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lidar_sim.cli.arguments import add_command, name_list, pose, positive_float, positive_int, triple, waypoint_list
-from lidar_sim.errors import OptionError, ScenarioError
+from lidar_sim.cli.arguments import (
+    add_command,
+    name_list,
+    of_device,
+    pose,
+    positive_float,
+    positive_int,
+    triple,
+    waypoint_list,
+)
+from lidar_sim.errors import OptionError, ScenarioError, unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lidar_sim.cli.arguments import Subparsers
     from lidar_sim.profile import DeviceProfile
@@ -24,6 +36,11 @@ EXAMPLES = (
     ),
     ("lidar-sim record run1/scenario.yaml --out run2", "the same again, from the file that every run leaves"),
     ("lidar-sim record run1/scenario.yaml --out run1 --resume", "go on where a run was interrupted"),
+    (
+        "lidar-sim record --scene room --robot quadruped --devices vlp16@lidar,vlp16@base "
+        "--offset vlp16@base=-0.1,0,0.3 --duration 1 --out two",
+        "two equal devices, one of them off its mount",
+    ),
     (
         "lidar-sim record --scene room --robot quadruped --devices avia --mount lidar --duration 1 --out still",
         "stand still for a second",
@@ -41,9 +58,9 @@ EXAMPLES = (
 # Options that describe a run, and have no place beside a scenario file.
 _OF_A_RUN = (
     *("scene", "robot", "robot_pose", "mocap", "keyframe", "timestep", "duration", "seed"),
-    *("devices", "mount", "exclude", "caster", "no_noise"),
+    *("devices", "mount", "offset", "mode", "exclude", "caster", "no_noise"),
     *("waypoints", "replay", "controller", "closed", "body", "height", "sway", "follow_ground", "trot"),
-    *("formats", "fields", "encoding", "frame"),
+    *("formats", "fields", "encoding", "flat", "frame"),
 )
 
 
@@ -79,6 +96,16 @@ def _add_sensor_options(group: argparse._ArgumentGroup) -> None:
         "--devices", type=name_list, metavar="A,B@MOUNT", help="each with a mount of its own, or --mount"
     )
     group.add_argument("--mount", help="site, body or camera of the devices that name none")
+    group.add_argument(
+        "--offset",
+        type=of_device(pose),
+        action="append",
+        metavar="[NAME=]X,Y,Z[,R,P,Y]",
+        help="in the mount, m and degrees; of every device, or of the one named; may be repeated",
+    )
+    group.add_argument(
+        "--mode", type=of_device(str), action="append", metavar="[NAME=]MODE", help="of every device, or of one"
+    )
     group.add_argument("--exclude", metavar="WHAT", help="none, body (default), subtree, or names of bodies")
     group.add_argument("--caster", help="what casts the rays; default multiray")
     group.add_argument("--no-noise", action="store_true", help="the truth exactly")
@@ -101,9 +128,15 @@ def _add_motion_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_output_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--formats", type=name_list, metavar="A,B", help="pcd (default), ply, npz, png")
+    group.add_argument(
+        "--formats",
+        type=name_list,
+        metavar="A,B",
+        help="pcd (default), ply, npz, png (depth; of a lidar with --fields range)",
+    )
     group.add_argument("--fields", help="xyz, xyzi, device, full, or names with commas between")
     group.add_argument("--encoding", choices=("ascii", "binary", "binary_compressed"), help="of PCDs; default binary")
+    group.add_argument("--flat", action="store_true", help="PCDs without the grid: no NaN rows, all returns")
     group.add_argument("--frame", choices=("sensor", "body", "world"), help="of the points; default sensor")
 
 
@@ -111,19 +144,55 @@ def run(args: argparse.Namespace) -> None:
     """Record and say what is there."""
     config = _scenario(args)
     from lidar_sim.cli.progress import recording_bar
-    from lidar_sim.scenario import run_scenario
+    from lidar_sim.cli.terminal import note
+    from lidar_sim.scenario import FolderInUseError, run_scenario
 
-    with recording_bar(beams_per_s(config)) as progress:
-        recording = run_scenario(
-            config,
-            args.out,
-            overwrite=args.overwrite,
-            resume=args.resume,
-            threads=args.threads,
-            progress=progress,
-        )
-    keep_scenario(config, Path(args.out))
+    begun: list[Recording] = []
+    try:
+        with recording_bar(beams_per_s(config)) as progress:
+            recording = run_scenario(
+                config,
+                args.out,
+                overwrite=args.overwrite,
+                resume=args.resume,
+                threads=args.threads,
+                progress=progress,
+                started=begun.append,
+                remark=note,
+            )
+    except FolderInUseError:
+        raise OptionError(
+            f"{args.out} is not empty: --resume goes on with the recording in it, --overwrite begins anew"
+        ) from None
+    except BaseException:
+        if begun:
+            print(f"lidar-sim: go on with: {resume_command(args.out)}", file=sys.stderr)
+        raise
     _say(recording)
+    for text in hints(recording, config):
+        note(text)
+
+
+def resume_command(folder: str | Path) -> str:
+    """The command line that goes on with a recording that was broken off."""
+    return shlex.join(["lidar-sim", "record", str(Path(folder) / "scenario.yaml"), "--out", str(folder), "--resume"])
+
+
+def hints(recording: Recording, config: ScenarioConfig) -> Iterator[str]:
+    """Why a sensor has no frames, or its frames no points."""
+    from lidar_sim.cli.terminal import NOTHING_MET
+    from lidar_sim.pattern import make_pattern
+    from lidar_sim.profile import load_profile
+
+    for sensor, (name, frames) in zip(config.sensors, recording.finished.items(), strict=True):
+        if not frames:
+            period_s = make_pattern(load_profile(sensor.device, sensor.mode)).frame_period_ns * 1e-9
+            yield (
+                f"no frame was completed in {recording.duration_s:g} s: a frame of {name} takes {period_s:.3g} s, "
+                "and is complete with the beam after it"
+            )
+        elif recording.written[name] and not recording.points[name]:
+            yield f"{name}: {NOTHING_MET}"
 
 
 def _scenario(args: argparse.Namespace) -> ScenarioConfig:
@@ -156,20 +225,62 @@ def tree_of(args: argparse.Namespace) -> dict[str, Any]:
         "duration_s": args.duration,
         "seed": args.seed,
         "caster": args.caster,
-        "sensors": [_sensor(device, args) for device in args.devices],
+        "sensors": _sensors(args),
         "motion": _motion(args),
-        "outputs": _given(formats=args.formats, fields=_fields(args), encoding=args.encoding, frame=args.frame),
+        "outputs": _given(
+            formats=args.formats, fields=_fields(args), encoding=args.encoding, frame=args.frame, flat=args.flat or None
+        ),
     }
     return _given(**tree)
 
 
-def _sensor(device: str, args: argparse.Namespace) -> dict[str, Any]:
-    name, _, own_mount = device.partition("@")
-    mount = own_mount or args.mount
-    if not mount:
-        raise OptionError(f"{device} has no mount: write {device}@NAME, or give --mount")
+def _sensors(args: argparse.Namespace) -> list[dict[str, Any]]:
+    placed = [_placed(device, args.mount) for device in args.devices]
+    names = [_name(device, mount, [device for device, _ in placed]) for device, mount in placed]
     exclude = name_list(args.exclude) if args.exclude and "," in args.exclude else args.exclude
-    return _given(device=name, mount=mount, exclude=exclude, noise=False if args.no_noise else None)
+    offsets = _values("--offset", args.offset or (), placed, names)
+    modes = _values("--mode", args.mode or (), placed, names)
+    return [
+        _given(
+            device=device,
+            mount=mount,
+            name=name if name != Path(device).stem else None,
+            offset=_pose(offset),
+            mode=mode,
+            exclude=exclude,
+            noise=False if args.no_noise else None,
+        )
+        for (device, mount), name, offset, mode in zip(placed, names, offsets, modes, strict=True)
+    ]
+
+
+def _placed(text: str, mount: str | None) -> tuple[str, str]:
+    """Device and mount of ``device@mount``, or of a device alone."""
+    device, _, own_mount = text.partition("@")
+    if not (own_mount or mount):
+        raise OptionError(f"{text} has no mount: write {text}@NAME, or give --mount")
+    return device, own_mount or str(mount)
+
+
+def _name(device: str, mount: str, devices: list[str]) -> str:
+    """The device's own name, with its mount where there are several of one kind."""
+    name = Path(device).stem
+    several = [Path(other).stem for other in devices].count(name) > 1
+    return re.sub(r"[^A-Za-z0-9_.@+-]", "_", f"{name}@{mount}") if several else name
+
+
+def _values(
+    option: str, given: Sequence[tuple[str | None, Any]], placed: Sequence[tuple[str, str]], names: Sequence[str]
+) -> list[Any]:
+    """What an option gives each sensor: the value under its name, under its device's, or for all; else None."""
+    values = dict(given)
+    for name in values:
+        if name is not None and name not in names and name not in [device for device, _ in placed]:
+            raise OptionError(unknown_name(f"device of {option}", name, names))
+    return [
+        next((values[key] for key in (name, device, None) if key in values), None)
+        for name, (device, _) in zip(names, placed, strict=True)
+    ]
 
 
 def _motion(args: argparse.Namespace) -> dict[str, Any]:
@@ -238,18 +349,6 @@ def _beams_per_s(profiles: list[DeviceProfile]) -> Iterable[int]:
     from lidar_sim.pattern import make_pattern
 
     return (make_pattern(profile).index_at(1_000_000_000) for profile in profiles)
-
-
-def keep_scenario(config: ScenarioConfig, folder: Path) -> None:
-    """Leave the scenario, defaults and all, beside its recording, ready to be run again."""
-    import yaml
-
-    from lidar_sim.export import whole_file
-
-    tree = config.model_dump(mode="json", exclude_none=True)
-    head = "# Run it again: lidar-sim record scenario.yaml --out FOLDER\n"
-    with whole_file(folder / "scenario.yaml") as stream:
-        stream.write((head + yaml.safe_dump(tree, sort_keys=False)).encode())
 
 
 def _say(recording: Recording) -> None:

@@ -11,6 +11,7 @@ from lidar_sim.cli.arguments import (
     add_sensor_options,
     exclusion,
     mount_offset,
+    name_list,
     pose,
     robot_pose,
 )
@@ -52,9 +53,12 @@ def add_parser(subparsers: Subparsers) -> None:
     add_sensor_options(parser)
     parser.add_argument("--number", type=int, default=0, metavar="N", help="which frame since power-on (default 0)")
     out = parser.add_argument_group("output")
-    out.add_argument("--out", metavar="FILE", help=".pcd, .ply or .npz")
+    out.add_argument(
+        "--out", metavar="FILE", help=".pcd, .ply, .npz, or .png (16-bit depth; of a lidar with --fields range)"
+    )
     out.add_argument("--fields", help="xyz, xyzi, device, full, or names with commas between")
     out.add_argument("--encoding", choices=ENCODINGS, help="of a .pcd (default: binary)")
+    out.add_argument("--flat", action="store_true", help="a .pcd without the grid: no NaN rows, all returns")
     out.add_argument("--frame", choices=FRAMES, default="sensor", help="frame of the points (default: %(default)s)")
     out.add_argument("--picture", metavar="PNG", help="draw the cloud")
     out.add_argument("--color", help="height (default), distance or a field")
@@ -64,6 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     """Scan, write, draw, and say what was found."""
     _check_outputs(args)
+    from lidar_sim.scenario.images import check_image, image_field
     from lidar_sim.scenario.world import build_model, initial_data
     from lidar_sim.simulator import Lidar
 
@@ -84,6 +89,8 @@ def run(args: argparse.Namespace) -> None:
         keep_misses=args.keep_misses,
         threads=args.threads,
     )
+    if args.out and Path(args.out).suffix.lower() == ".png":
+        check_image(lidar.profile, image_field(name_list(args.fields) if args.fields else None))
     scan = lidar.scan(initial_data(model, args.keyframe), args.number)
     if args.out:
         _write(scan, args)
@@ -113,6 +120,8 @@ def _check_outputs(args: argparse.Namespace) -> None:
         select_fields(args.fields)
     if (args.fields or args.encoding) and not args.out:
         raise OptionError("--fields and --encoding need --out")
+    if args.flat and Path(args.out or "").suffix.lower() != ".pcd":
+        raise OptionError("--flat is of .pcd files: give --out NAME.pcd")
     if args.picture:
         from lidar_sim.pictures.canvas import new_figure
 
@@ -124,11 +133,15 @@ def _write(scan: Scan, args: argparse.Namespace) -> None:
     from lidar_sim.export import write
 
     options: dict[str, Any] = {"encoding": args.encoding} if args.encoding else {}
+    if args.flat:
+        options["organized"] = False
     write(scan if args.frame == scan.frame else to_frame(scan, args.frame), args.out, fields=args.fields, **options)
 
 
 def _say(scan: Scan, lidar: Any, args: argparse.Namespace) -> None:
     import numpy as np
+
+    from lidar_sim.cli.terminal import NOTHING_MET, note
 
     distance = scan["range"][np.isfinite(scan["range"])]
     beams = lidar.pattern.frame_start(args.number + 1) - lidar.pattern.frame_start(args.number)
@@ -137,3 +150,5 @@ def _say(scan: Scan, lidar: Any, args: argparse.Namespace) -> None:
     for path in (args.out, args.picture):
         if path:
             print(f"wrote {path}")
+    if not len(distance):
+        note(NOTHING_MET)

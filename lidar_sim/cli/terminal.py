@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 # In a pipe or a file nothing may be cut off for want of columns.
 _WIDTH_WITHOUT_TERMINAL = 160
 
+NOTHING_MET = "no beam met anything: is there a scene around the robot?"
+
 
 def stdout_console() -> Console:
     """For results; wide enough when no terminal listens."""
@@ -25,6 +27,11 @@ def stderr_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """One line on stderr that is worth knowing, but no error."""
+    print(f"lidar-sim: note: {text}", file=sys.stderr)
 
 
 def plain_table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:

@@ -37,13 +37,25 @@ def describe(
         mode: the mode that was merged in before the check; what it brought in is placed where the file has it.
     """
     faults = sorted(error.errors(include_url=False), key=_gravity)
+    together = _missing_together(faults)
     place = _place_in_file(faults[0], lines, mode)
+    place = place[:-1] if len(together) > 1 else place
     line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), 1)
-    where = ".".join(place) or "the whole"
+    where = ".".join(place) or ("" if len(together) > 1 else "the whole")
     if mode is not None and place[:1] != ("modes",):
         where += f" (in mode {mode})"
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{path}:{line}: {where}: {_reason(faults[0], root)}{more}"
+    others = len(faults) - max(len(together), 1)
+    more = f" (and {others} more)" if others else ""
+    reason = f"missing keys: {', '.join(sorted(together))}" if len(together) > 1 else _reason(faults[0], root)
+    return f"{path}:{line}: {where}{': ' if where else ''}{reason}{more}"
+
+
+def _missing_together(faults: list[ErrorDetails]) -> list[str]:
+    """All keys that are missing in one section, if the gravest fault is that one of them is missing."""
+    if faults[0]["type"] != "missing":
+        return []
+    section = faults[0]["loc"][:-1]
+    return [str(fault["loc"][-1]) for fault in faults if fault["type"] == "missing" and fault["loc"][:-1] == section]
 
 
 def _gravity(fault: ErrorDetails) -> int:
@@ -57,7 +69,7 @@ def _place_in_file(fault: ErrorDetails, lines: Lines, mode: str | None) -> tuple
     """Pydantic's location without the union tags and type names, which stand nowhere in the file."""
     parts = [str(part) for part in fault["loc"]]
     if fault["type"] == FAULT:
-        parts += str(fault["ctx"]["at"]).split(".")
+        parts += [part for part in str(fault["ctx"]["at"]).split(".") if part]
     elif fault["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         parts += ["kind"]
     may_be_absent = fault["type"] in _MISSING or fault["type"] == FAULT

@@ -20,10 +20,23 @@ class _Frozen(BaseModel):
 
 
 class PoseConfig(_Frozen):
-    """A place: Rz(yaw) Ry(pitch) Rx(roll)."""
+    """A place: Rz(yaw) Ry(pitch) Rx(roll). Also given as a list of x, y, z, and perhaps roll, pitch, yaw."""
 
     position_m: Vector = (0.0, 0.0, 0.0)
     rpy_deg: Vector = (0.0, 0.0, 0.0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_list_is_a_pose_too(cls, data: Any) -> Any:
+        if isinstance(data, list | tuple) and len(data) in (3, 6):
+            return {"position_m": data[:3], "rpy_deg": data[3:] or (0.0, 0.0, 0.0)}
+        if isinstance(data, dict | PoseConfig):
+            return data
+        raise fault(
+            "",
+            "must be [x, y, z] in m, [x, y, z, roll, pitch, yaw] in m and deg, "
+            f"or a mapping of {', '.join(cls.model_fields)}, found {data!r}",
+        )
 
 
 class SensorConfig(_Frozen):
@@ -113,9 +126,12 @@ class OutputConfig(_Frozen):
     formats: tuple[str, ...] = Field(default=("pcd",), min_length=1)
     """Suffixes of ``lidar_sim.export.WRITERS``, without the dot."""
     fields: str | tuple[str, ...] | None = None
-    """A layout, or names of fields; None = each format's own choice. Images keep to their own."""
+    """A layout, or names of fields; None = each format's own choice. Images hold "range" where it is named
+    and "depth" is not, else "depth"."""
     encoding: Literal["ascii", "binary", "binary_compressed"] = "binary"
     """Of PCD files."""
+    flat: bool = False
+    """PCD files hold the points one after another, not the device's grid with NaN where nothing came back."""
     frame: Literal["sensor", "body", "world"] = "sensor"
     """Frame of the points."""
 

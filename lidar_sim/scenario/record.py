@@ -18,10 +18,15 @@ from lidar_sim.jit import numba_version
 from lidar_sim.profile import DeviceProfile
 from lidar_sim.records import Scan
 from lidar_sim.scenario.config import OutputConfig, ScenarioConfig
+from lidar_sim.scenario.images import check_image, image_field
+from lidar_sim.scenario.load import effective_beside, save_scenario
 from lidar_sim.scenario.motion import Motion
 from lidar_sim.scenario.recording import Recording
 from lidar_sim.scenario.stage import set_stage
 from lidar_sim.scenario.world import initial_data, model_digest
+
+SCENARIO = "scenario.yaml"
+"""Name of the scenario's file in the folder of its recording."""
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.@+-]")
 
@@ -68,8 +73,10 @@ def run_scenario(
     resume: bool = False,
     threads: int | None = None,
     progress: ProgressCallback | None = None,
+    started: Callable[[Recording], None] | None = None,
+    remark: Callable[[str], None] | None = None,
 ) -> Recording:
-    """Record a scenario.
+    """Record a scenario, and leave it as ``scenario.yaml`` in the folder before the first step.
 
     Args:
         config: see ``load_scenario``.
@@ -78,12 +85,23 @@ def run_scenario(
         resume: go on with the same recording where it ended.
         threads: threads of the caster, None = all cores; they change nothing in the result.
         progress: called after every timestep.
+        started: called once when the folder is ready, before the first step.
+        remark: told what is worth knowing but no fault, such as a log shorter than the run.
 
     Raises:
         ScenarioError: a scenario that cannot be run, or the folder is not empty.
         LidarSimError: unknown device, mount, option, ...: whatever ``Lidar`` and the writers refuse.
     """
     stage = set_stage(config, threads=threads)
+    if remark is not None:
+        for text in stage.remarks:
+            remark(text)
+
+    def begin(recording: Recording) -> None:
+        save_scenario(config, recording.folder / SCENARIO)
+        if started is not None:
+            started(recording)
+
     return record(
         stage.model,
         stage.motion,
@@ -92,10 +110,11 @@ def run_scenario(
         duration_s=stage.duration_s,
         keyframe=config.keyframe,
         outputs=config.outputs,
-        about={"scenario": config.effective(), **stage.about},
+        about={"scenario": effective_beside(config, out_dir), **stage.about},
         overwrite=overwrite,
         resume=resume,
         progress=progress,
+        started=begin,
     )
 
 
@@ -112,6 +131,7 @@ def record(
     overwrite: bool = False,
     resume: bool = False,
     progress: ProgressCallback | None = None,
+    started: Callable[[Recording], None] | None = None,
 ) -> Recording:
     """Drive a model by a motion from time 0 and write every finished frame of every sensor.
 
@@ -131,8 +151,10 @@ def record(
         resume: go on where the same recording ended. The motion is run again from the start, without casting;
             the last frame that is there must have been taken at the very pose it has now.
         progress: called after every timestep.
+        started: called once when the folder is ready, before the first step.
 
     Raises:
+        OptionError: images of a device that has none.
         ScenarioError: no duration, equal names, a motion that cannot go on, or a folder that is not empty.
     """
     duration_s = duration_s if duration_s is not None else motion.duration_s
@@ -141,14 +163,16 @@ def record(
     outputs = outputs if outputs is not None else OutputConfig()
     steps = round(duration_s / model.opt.timestep)
     names = _file_names(sensors)
+    for sensor in sensors if "png" in outputs.formats else ():
+        check_image(sensor.profile, image_field(outputs.fields))
     data = initial_data(model, keyframe)
     manifest = _manifest(model, sensors, names, outputs, steps, about or {})
     recording = Recording(out_dir, manifest, names, outputs, overwrite=overwrite, resume=resume)
-    if recording.was_complete:
-        recording.end("complete")
-        return recording
     try:
-        _drive(model, data, motion, dict(zip(names, sensors, strict=True)), recording, steps, progress)
+        if started is not None:
+            started(recording)
+        if not recording.was_complete:
+            _drive(model, data, motion, dict(zip(names, sensors, strict=True)), recording, steps, progress)
     except BaseException as error:
         recording.end("failed" if isinstance(error, Exception) else "interrupted", _one_line(error))
         raise

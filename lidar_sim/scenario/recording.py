@@ -17,6 +17,7 @@ from lidar_sim.export import TumWriter, whole_file, write
 from lidar_sim.export.tum import tum_line
 from lidar_sim.records import F64, Scan
 from lidar_sim.scenario.config import OutputConfig
+from lidar_sim.scenario.images import image_field
 from lidar_sim.transforms import interpolate_poses
 
 MANIFEST = "manifest.json"
@@ -26,6 +27,10 @@ _PART_FILE = ".lidar_sim-*.part"
 _SENSOR_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]*")
 _IMAGES = ("png",)
 _LONGEST_VALUE = 80
+
+
+class FolderInUseError(ScenarioError):
+    """The folder of a recording is not empty, and nobody said what to do with what is in it."""
 
 
 class Recording:
@@ -47,10 +52,12 @@ class Recording:
         folder: the folder.
         finished: number of finished frames of each sensor.
         was_complete: True where there is nothing left to resume.
+        written: number of frames of each sensor that this run wrote.
+        points: number of points in them.
 
     Raises:
-        ScenarioError: the folder is not empty and neither ``overwrite`` nor ``resume`` is given, or what is to
-            be resumed is not the same recording.
+        FolderInUseError: the folder is not empty and neither ``overwrite`` nor ``resume`` is given.
+        ScenarioError: what is to be resumed is not the same recording.
     """
 
     def __init__(
@@ -70,6 +77,8 @@ class Recording:
         self._prepare(overwrite, resume)
         self._kept = {sensor: self._kept_poses(sensor) for sensor in sensors}
         self.finished = {sensor: len(lines) for sensor, lines in self._kept.items()}
+        self.written = dict.fromkeys(sensors, 0)
+        self.points = dict.fromkeys(sensors, 0)
         self.was_complete = self._outcome() == {"status": "complete", "frames": self.finished}
         self._set_outcome("complete" if self.was_complete else "running")
         self._poses = {sensor: TumWriter(self._pose_file(sensor), append=True) for sensor in sensors}
@@ -89,6 +98,13 @@ class Recording:
             write(shown, self.folder / sensor / f"{number:06d}.{entry}", **self._options(entry))
         self._poses[sensor].add(scan.stamp_ns, *_pose_at_stamp(scan))
         self.finished[sensor] = number + 1
+        self.written[sensor] += 1
+        self.points[sensor] += int(np.count_nonzero(np.isfinite(scan["x"])))
+
+    @property
+    def duration_s(self) -> float:
+        """Simulation time of the whole recording."""
+        return float(self._manifest["steps"] * self._manifest["timestep_s"])
 
     def resume_frame(self, sensor: str) -> int:
         """Where a sensor must go on: at its last finished frame, whose pose shows whether the motion is the same."""
@@ -101,11 +117,14 @@ class Recording:
         self._set_outcome(status, error)
 
     def _options(self, entry: str) -> dict[str, Any]:
-        if entry in _IMAGES:
-            return {}
         fields = self._outputs.fields
+        if entry in _IMAGES:
+            return {"fields": image_field(fields)}
         options: dict[str, Any] = {"fields": list(fields) if isinstance(fields, tuple) else fields}
-        return {**options, "encoding": self._outputs.encoding} if entry == "pcd" else options
+        if entry == "pcd":
+            options |= {"encoding": self._outputs.encoding}
+            options |= {"organized": False} if self._outputs.flat else {}
+        return options
 
     def _outcome(self) -> dict[str, Any]:
         found = _read_manifest(self.folder) or {}
@@ -130,7 +149,7 @@ class Recording:
             elif overwrite:
                 self._clear()
             else:
-                raise ScenarioError(f"{self.folder} is not empty: overwrite it, or resume the recording in it")
+                raise FolderInUseError(f"{self.folder} is not empty: overwrite it, or resume the recording in it")
         try:
             for sensor in self._sensors:
                 (self.folder / sensor).mkdir(parents=True, exist_ok=True)

@@ -39,6 +39,7 @@ class Stage:
         sensors: switched off.
         duration_s: how long to run.
         about: digests of the files that the scenario names, for the manifest.
+        remarks: what is worth knowing before the run, but no fault; one line each.
     """
 
     model: mujoco.MjModel
@@ -46,6 +47,7 @@ class Stage:
     sensors: tuple[Lidar, ...]
     duration_s: float
     about: dict[str, Any]
+    remarks: tuple[str, ...] = ()
 
 
 def set_stage(config: ScenarioConfig, *, threads: int | None = None) -> Stage:
@@ -66,7 +68,7 @@ def set_stage(config: ScenarioConfig, *, threads: int | None = None) -> Stage:
     if duration_s is None:
         raise ScenarioError("this motion has no end of its own: give duration_s")
     sensors = tuple(make_sensor(sensor, model, config, threads=threads) for sensor in config.sensors)
-    return Stage(model, motion, sensors, duration_s, _file_digests(config))
+    return Stage(model, motion, sensors, duration_s, _file_digests(config), _remarks(config, motion, duration_s))
 
 
 def make_motion(config: MotionConfig, model: mujoco.MjModel) -> Motion:
@@ -136,6 +138,15 @@ _MAKERS: dict[str, Any] = {
     "replay": _replay,
     "controller": _controller,
 }
+
+
+def _remarks(config: ScenarioConfig, motion: Motion, duration_s: float) -> tuple[str, ...]:
+    end_s = motion.duration_s
+    # Half a nanosecond: the clock's own rounding is no longer run.
+    if end_s is None or duration_s <= end_s + 0.5e-9:
+        return ()
+    what = "log" if isinstance(config.motion, ReplayConfig) else "path"
+    return (f"the {what} ends at {end_s:.3f} s: its last pose is held until {duration_s:.3f} s",)
 
 
 def _file_digests(config: ScenarioConfig) -> dict[str, Any]:

@@ -78,8 +78,23 @@ def test_the_status_is_that_of_the_source_named_in_the_file():
 
 
 @pytest.mark.parametrize(
+    ("name", "mode"), [*((name, None) for name in PROFILES), ("vlp16", "1200rpm"), ("vlp16", "450rpm")]
+)
+def test_the_yaml_of_a_device_is_a_profile_of_ones_own_to_start_from(name, mode, capsys, tmp_path):
+    assert main(["devices", name, "--yaml", *(["--mode", mode] if mode else [])]) == EXIT_OK
+    copy = tmp_path / "mine.yaml"
+    copy.write_text(capsys.readouterr().out)
+    own, shipped = load_profile(copy), load_profile(name, mode)
+    assert (own.name, own.aliases) == (f"my_{shipped.name}", ())
+    for section in device_facts.SECTIONS:
+        assert getattr(own, section) == getattr(shipped, section)
+    assert "aliases" not in copy.read_text()
+
+
+@pytest.mark.parametrize(
     ("argv", "said"),
     [
+        (["devices", "--yaml"], "--yaml needs one device"),
         (["devices", "vlp61"], "unknown device 'vlp61' (did you mean 'vlp16'?)"),
         (["devices", "vlp16", "--mode", "10rpm"], "rpm 10 is outside 300 to 1200"),
         (["devices", "vlp16", "--mode", "fast"], "unknown mode of velodyne_vlp16 'fast'"),

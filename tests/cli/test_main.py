@@ -11,6 +11,7 @@ import pytest
 
 from lidar_sim.bench.refusal import NoHitsError
 from lidar_sim.cli import main as door
+from lidar_sim.cli.arguments import join_signed_values
 from lidar_sim.errors import LidarSimError
 
 # Each costs more than the whole of --help may.
@@ -46,6 +47,51 @@ def test_devices_loads_neither_numba_nor_mujoco(argv):
     loaded = modules_after(*argv)
     assert "pydantic" in loaded  # it did run
     assert loaded.isdisjoint({"numba", "mujoco", "matplotlib"})
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        (["--offset", "-0.1,0,0.1"], ["--offset=-0.1,0,0.1"]),
+        (["--offset", "-.1,0,0"], ["--offset=-.1,0,0"]),
+        (["--waypoints", "-1,0 2,0", "--closed"], ["--waypoints=-1,0 2,0", "--closed"]),
+        (["--offset=1,0,0", "-1"], ["--offset=1,0,0", "-1"]),
+        (["--trot", "--sway", "2,1,0"], ["--trot", "--sway", "2,1,0"]),
+        (["--", "--x", "-1"], ["--", "--x", "-1"]),
+        (["-1", "-2"], ["-1", "-2"]),
+    ],
+)
+def test_a_value_may_begin_with_a_minus_sign(given, taken):
+    assert join_signed_values(given) == taken
+    assert join_signed_values(taken) == taken
+
+
+def test_values_with_a_minus_sign_reach_the_commands():
+    parse = door.build_parser().parse_args
+    scan = parse(["scan", "room", "--device", "a", "--mount", "m", "--offset", "-0.1,0,0.1", "--robot-pose", "-1,0,0"])
+    assert (scan.offset, scan.robot_pose) == ((-0.1, 0.0, 0.1), (-1.0, 0.0, 0.0))
+    drive = parse(["record", "--out", "x", "--sway", "-2,1,0", "--waypoints", "-1,0 2,0", "--offset", "-1,-2,-3"])
+    assert (drive.sway, drive.waypoints) == ((-2.0, 1.0, 0.0), [(-1.0, 0.0), (2.0, 0.0)])
+    assert drive.offset == [(None, (-1.0, -2.0, -3.0))]
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(capsys):
+    with pytest.raises(SystemExit) as ended:
+        door.main(["record", "--ofset", "-1,0,0", "--out", "x"])
+    assert ended.value.code == door.EXIT_USAGE
+    err = capsys.readouterr().err
+    assert "usage: lidar-sim record " in err
+    assert "--ofset=-1,0,0 (did you mean '--offset'?)" in err
+
+
+def test_help_of_scan_names_every_format(capsys):
+    from lidar_sim.export import WRITERS
+
+    for command in ("scan", "record"):
+        with pytest.raises(SystemExit):
+            door.main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert all(suffix[1:] in shown for suffix in WRITERS)
 
 
 def test_help_lists_every_command_and_every_exit_code():

@@ -46,6 +46,20 @@ def test_fields_encoding_and_offset_reach_the_file(tmp_path):
     assert list(read_pcd(out).fields) == ["x", "y", "z", "ring"]
 
 
+def test_a_flat_pcd_holds_the_returns_only(tmp_path):
+    for name, options in (("grid.pcd", []), ("flat.pcd", ["--flat"])):
+        assert main([*ROOM, *options, "--out", str(tmp_path / name)]) == EXIT_OK
+    grid, flat = (read_pcd(tmp_path / name).fields["x"] for name in ("grid.pcd", "flat.pcd"))
+    assert not np.isnan(flat).any()
+    assert np.array_equal(np.sort(flat), np.sort(grid[np.isfinite(grid)]))
+
+
+def test_a_scan_of_nothing_says_why(tmp_path, capsys):
+    (tmp_path / "sky.xml").write_text("<mujoco><worldbody/></mujoco>")
+    assert main(["scan", str(tmp_path / "sky.xml"), "--device", "vlp16", "--mount", "world"]) == EXIT_OK
+    assert "note: no beam met anything: is there a scene around the robot?" in capsys.readouterr().err
+
+
 def test_the_picture_is_one(tmp_path, read_png):
     picture = tmp_path / "a.png"
     assert main([*ROOM, "--picture", str(picture), "--color", "intensity", "--view", "top"]) == EXIT_OK
@@ -72,6 +86,10 @@ def test_the_picture_is_one(tmp_path, read_png):
         (["--out", "a.npz", "--picture", "a.jpg"], "written as .png"),
         (["--out", "a.npz", "--picture", "a.png", "--color", "hieght"], "did you mean 'height'"),
         (["--out", "a.foo", "--picture", "a.png"], "unknown file suffix"),
+        (["--out", "a.ply", "--flat"], "--flat is of .pcd files"),
+        (["--flat"], "--flat is of .pcd files"),
+        (["--out", "a.png"], "fields=range (--fields range)"),
+        (["--device", "avia", "--out", "a.png"], "no rows and columns"),
         (["--out", "a.ply", "--encoding", "binary_compressed"], "PLY encoding"),
     ],
 )

@@ -37,6 +37,7 @@ FAULTS = {
         "spinning_locked, rosette, rosette_mirror, raster"),
     "no kind": ("pattern:\n  kind: spinning_free\n", f"pattern:{HERE}\n", "pattern.kind: this key is missing"),
     "missing key": ("range:\n  min_m: 0.5\n", f"range:{HERE}\n", "range.min_m: this key is missing"),
+    "missing keys": ("range:\n  min_m: 0.5\n  max_m: 30\n", f"range:{HERE}\n", "range: missing keys: max_m, min_m"),
     "missing top key": ("name: own_scanner\ntitle: Own scanner\n", f"name: own_scanner{HERE}\n",
         "title: this key is missing"),
     "unknown status": ('status: unverified}', f'status: unverifed}}{HERE}',

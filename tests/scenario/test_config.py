@@ -9,7 +9,7 @@ from lidar_sim.errors import ScenarioError
 from lidar_sim.scenario.config import ScenarioConfig
 from lidar_sim.scenario.controller import ControllerDrive
 from lidar_sim.scenario.drive import WaypointDrive
-from lidar_sim.scenario.load import load_scenario
+from lidar_sim.scenario.load import effective_beside, load_scenario, save_scenario
 from lidar_sim.scenario.motion import Rest
 from lidar_sim.scenario.replay import QposReplay
 from lidar_sim.scenario.stage import set_stage
@@ -78,6 +78,32 @@ def test_effective_values_make_the_same_scenario_again(write):
     assert ScenarioConfig.model_validate(config.effective()) == config
 
 
+@pytest.mark.parametrize("form", ["[0.2, 0, 0, 0, 5, 0]", "{position_m: [0.2, 0, 0], rpy_deg: [0, 5, 0]}"])
+def test_an_offset_is_a_mapping_or_a_list(write, form):
+    mapping = "offset:\n      position_m: [0.2, 0, 0]\n      rpy_deg: [0, 5, 0]"
+    assert load_scenario(write(_replaced(mapping, f"offset: {form}"))) == load_scenario(write(WHOLE))
+    short = load_scenario(write(_replaced(mapping, "offset: [0.2, 0, 0]"))).sensors[1].offset
+    assert (short.position_m, short.rpy_deg) == ((0.2, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def test_a_saved_scenario_is_the_same_from_wherever_it_is_read(write, tmp_path, monkeypatch):
+    (tmp_path / "deep" / "run").mkdir(parents=True)
+    config = load_scenario(write(WHOLE.replace("scene: room", "scene: own.xml")))
+    monkeypatch.chdir(tmp_path)
+    save_scenario(config, "deep/run/scenario.yaml")
+    assert load_scenario(tmp_path / "deep" / "run" / "scenario.yaml") == config
+    assert str(tmp_path) not in (tmp_path / "deep" / "run" / "scenario.yaml").read_text()
+    here = load_scenario("deep/run/scenario.yaml")
+    assert here.scene == "own.xml"
+    assert effective_beside(here, "deep/run") == effective_beside(config, tmp_path / "deep" / "run")
+
+
+def test_a_motion_shorter_than_the_run_is_remarked(write):
+    whole = set_stage(load_scenario(write(WHOLE.replace("duration_s: 2.0", "duration_s: 3.5"))))
+    assert whole.remarks == ("the path ends at 2.000 s: its last pose is held until 3.500 s",)
+    assert set_stage(load_scenario(write(WHOLE))).remarks == ()
+
+
 def test_every_kind_of_motion_is_staged(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "still.py").write_text("def hold(model, data):\n    pass\n")
@@ -144,6 +170,16 @@ def _replaced(before, after):
             _replaced("[0, 2]", "[0, 6]"),
             r"yaml:19: geomgroups|sensors\.1\.geomgroups\.1: must be less than or equal to 5",
         ),
+        (
+            _replaced("offset:\n      position_m: [0.2, 0, 0]\n      rpy_deg: [0, 5, 0]", "offset: [1, 2]"),
+            r"yaml:15: sensors\.1\.offset: must be \[x, y, z\] in m, \[x, y, z, roll, pitch, yaw\] in m and deg, or a "
+            r"mapping of position_m, rpy_deg, found \[1, 2\]$",
+        ),
+        (
+            _replaced("  waypoints_m: [[0.5, 0.2], [0.5, 1.2]]\n  speed_m_s: 0.5\n", ""),
+            r"yaml:21: motion: missing keys: speed_m_s, waypoints_m$",
+        ),
+        ("duration_s: 1\n", r"run\.yaml:1: missing keys: scene, sensors$"),
         (_replaced("seed: 7", "seed: [7"), r"run\.yaml:\d+: not valid YAML"),
         (_replaced("seed: 7", "seed: 7\nseed: 8"), r"run\.yaml:8: not valid YAML: key 'seed' is given twice"),
         ("- 1\n", r"run\.yaml:1: a scenario is a mapping of keys, found a list"),

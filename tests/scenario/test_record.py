@@ -14,6 +14,7 @@ from lidar_sim.errors import LidarSimError, ScenarioError
 from lidar_sim.export import read_npz, read_pcd
 from lidar_sim.scenario.config import OutputConfig, ScenarioConfig
 from lidar_sim.scenario.drive import Sway, WaypointDrive
+from lidar_sim.scenario.load import load_scenario
 from lidar_sim.scenario.motion import Rest
 from lidar_sim.scenario.record import record, run_scenario
 from lidar_sim.scenario.stage import set_stage
@@ -69,7 +70,7 @@ def whole(tmp_path_factory):
 def test_the_files_are_one_per_frame_sensor_and_format(whole):
     frames = _manifest(whole)["frames"]
     assert set(frames) == {"top", "utm30lx"}
-    expected = {"manifest.json", "poses_top.txt", "poses_utm30lx.txt"}
+    expected = {"manifest.json", "scenario.yaml", "poses_top.txt", "poses_utm30lx.txt"}
     for sensor, count in frames.items():
         assert count >= FRAMES_AT_LEAST
         expected |= {f"{sensor}/{k:06d}.{suffix}" for k in range(count) for suffix in ("pcd", "npz")}
@@ -285,6 +286,21 @@ def test_a_failure_is_noted_where_it_happened(tmp_path):
     manifest = _manifest(tmp_path / "run")
     assert (manifest["status"], manifest["error"]) == ("failed", "ScenarioError: stumbled")
     assert manifest["frames"]["top"] == len((tmp_path / "run" / "poses_top.txt").read_text().splitlines()) > 0
+
+
+def test_the_scenario_is_there_before_the_first_step(tmp_path):
+    class StopError(Exception):
+        pass
+
+    def stop(recording):
+        assert load_scenario(recording.folder / "scenario.yaml") == _config()
+        raise StopError
+
+    with pytest.raises(StopError):
+        run_scenario(_config(), tmp_path / "run", started=stop)
+    with pytest.raises(ScenarioError, match="is not empty"):
+        run_scenario(_config(seed=9), tmp_path / "run")
+    assert load_scenario(tmp_path / "run" / "scenario.yaml") == _config()
 
 
 def test_progress_counts_frames_and_points(tmp_path):

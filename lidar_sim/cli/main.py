@@ -6,14 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn
 
 from lidar_sim.bench.refusal import NoHitsError
-from lidar_sim.cli import bench, demo, devices, doctor, record, scan
+from lidar_sim.cli import bench, demo, devices, doctor, record, scan, warmup
 from lidar_sim.cli.arguments import CommandParser, HelpFormatter
 from lidar_sim.errors import LidarSimError
 
-COMMANDS = (devices, scan, record, bench, demo, doctor)
+COMMANDS = (devices, scan, record, bench, demo, warmup, doctor)
+# They cast rays, and say so when they have to compile first.
+_CASTING = {"scan", "record", "bench", "demo"}
 
 EXIT_OK, EXIT_INPUT, EXIT_USAGE, EXIT_NO_HITS, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 EXIT_CODES = {
@@ -36,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = build_parser().parse_args(argv)
     try:
-        args.run(args)
+        with _notice_of_compiling(args.command):
+            args.run(args)
         sys.stdout.flush()
     except LidarSimError as error:
         return _fail(str(error), EXIT_NO_HITS if isinstance(error, NoHitsError) else EXIT_INPUT)
@@ -64,6 +68,14 @@ def build_parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_parser(subparsers)
     return parser
+
+
+def _notice_of_compiling(command: str) -> AbstractContextManager[None]:
+    if command not in _CASTING:
+        return nullcontext()
+    from lidar_sim.cli.compiling import notice_of_compiling
+
+    return notice_of_compiling()
 
 
 class _Version(argparse.Action):

@@ -1,4 +1,4 @@
-"""A bar with rates on stderr while a recording runs."""
+"""Bars on stderr: of a recording, with its rates, and of work that goes step by step."""
 
 from __future__ import annotations
 
@@ -51,3 +51,30 @@ def recording_bar(beams_per_s: float) -> Iterator[Callable[[Progress], None]]:
         waiting.stop()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def step_bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A callback (done, total, what is done now) that draws steps of unequal length.
+
+    Args:
+        label: stands before the bar.
+    """
+    from rich import progress as rich_progress
+
+    from lidar_sim.cli.terminal import stderr_console
+
+    columns = (
+        rich_progress.TextColumn(label),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TextColumn("{task.fields[what]}"),
+    )
+    with rich_progress.Progress(*columns, console=stderr_console()) as bar:
+        task = bar.add_task(label, total=None, what="")
+
+        def show(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, what=what)
+
+        yield show

@@ -13,7 +13,8 @@ from lidar_sim.cloud import to_frame
 from lidar_sim.errors import OptionError, unknown_name
 from lidar_sim.pictures import canvas
 from lidar_sim.pictures.coloring import Coloring, color_by, paint, palette_map
-from lidar_sim.pictures.seen import draw_seen
+from lidar_sim.pictures.markers import draw_ground_rings, draw_sensor, ground_below
+from lidar_sim.pictures.seen import draw_seen, seen_ratio
 from lidar_sim.pictures.splat import View, fit, splat
 from lidar_sim.records import F32, F64, Scan
 from lidar_sim.transforms import rotate_vectors
@@ -25,6 +26,9 @@ _LOOK_DOWN_DEG = 34.0
 _LOOK_ASIDE_DEG = 24.0
 _WIDE_IMAGE = 3.0  # columns per row from which on an image lies below the cloud, not beside it
 _BAR_PX = 14
+_DOT_OF_ONE_ROW_PX = 4
+# A few points far away must not make all others small; of a map more is asked, to be whole.
+_OUTLIERS_OF_A_SCAN, _OUTLIERS_OF_A_MAP = 2.0, 0.5
 _SMALLEST_POINT_M, _LARGEST_POINT_M = 0.004, 0.03
 _SPREAD = 1.7  # more than the mean spacing, for points lie denser near the sensor
 
@@ -64,11 +68,21 @@ def draw_scan(
     flat = scan.shape is not None and scan.shape[0] == 1
     coloring = color_by(color or ("distance" if flat else "height"), scan, world, eye)
     canvas.heading(figure, title or scan.device, _facts(scan, rows))
-    main, side = _layout(figure, scan.shape, size_px)
+    main, side, bar, horizontal = _layout(figure, seen_ratio(scan, rows), scan.shape is not None, size_px)
     chosen = _view("top" if flat else view, forward)
     shown = rows & _facing(scan, world, chosen, rows)
-    _draw_cloud(figure, main, world[shown], replace(coloring, rgb=coloring.rgb[shown]), chosen, size_px, eye[None])
-    draw_seen(side, scan, rows)
+    _draw_cloud(
+        figure,
+        main,
+        world[shown],
+        replace(coloring, rgb=coloring.rgb[shown]),
+        chosen,
+        size_px,
+        eye[None],
+        forward,
+        least_px=_DOT_OF_ONE_ROW_PX if flat else 1,
+    )
+    draw_seen(side, bar, scan, rows, horizontal=horizontal)
     return canvas.save(figure, path)
 
 
@@ -109,7 +123,9 @@ def draw_map(
     canvas.heading(figure, title, f"{len(scans)} scans over {seconds:.1f} s   {len(points):,} points")
     main = _pixel_axes(figure, (20, 24, size_px[0] - 120, size_px[1] - 94), size_px)
     way = np.concatenate([scan.track.position for scan in scans])
-    _draw_cloud(figure, main, points, paint(points[:, 2], "turbo", "height m"), chosen, size_px, way)
+    coloring = paint(points[:, 2], "turbo", "height m")
+    forward, _ = _sensor(scans[-1])
+    _draw_cloud(figure, main, points, coloring, chosen, size_px, way, forward, outliers_percent=_OUTLIERS_OF_A_MAP)
     return canvas.save(figure, path)
 
 
@@ -146,18 +162,28 @@ def _facing(scan: Scan, world: F64, view: View, rows: Any) -> Any:
     return ~(facing < 0.0)
 
 
-def _layout(figure: Any, shape: tuple[int, int] | None, size_px: tuple[int, int]) -> tuple[Any, Any]:
-    """Axes of the cloud and of what the device saw: below it if that is wide, beside it otherwise."""
+def _layout(figure: Any, ratio: float, drawn: bool, size_px: tuple[int, int]) -> tuple[Any, Any, Any, bool]:
+    """Axes of the cloud, of what the device saw, of its scale, and whether that lies level.
+
+    Args:
+        figure: to draw in.
+        ratio: width over height of what the device saw; from ``_WIDE_IMAGE`` on it lies below the cloud.
+        drawn: its pixels need not be square: a strip of any height will do.
+        size_px: width, height of the figure.
+    """
     width, height = size_px
-    if shape is not None and shape[1] > _WIDE_IMAGE * shape[0]:
-        strip = int(0.19 * height)
+    if ratio > _WIDE_IMAGE:
+        wanted = 0.19 * height if drawn else (width - 170) / ratio + 10
+        strip = int(min(wanted, 0.28 * height))
         main = _pixel_axes(figure, (20, strip + 70, width - 120, height - strip - 140), size_px)
-        return main, _pixel_axes(figure, (70, 44, width - 170, strip - 10), size_px)
+        side = _pixel_axes(figure, (70, 44, width - 170, strip - 10), size_px)
+        return main, side, _pixel_axes(figure, (width - 86, 44, _BAR_PX, strip - 10), size_px), False
     column = int(0.34 * width)
     main = _pixel_axes(figure, (column + 90, 24, width - column - 190, height - 94), size_px)
-    ratio = 1.0 if shape is None else shape[0] / shape[1]
-    side_height = min(int(ratio * (column - 60)), height - 150)
-    return main, _pixel_axes(figure, (70, (height - side_height) // 2, column - 60, side_height), size_px)
+    side_height = max(min(int((column - 60) / ratio), height - 230), 20)
+    bottom = (height - side_height) // 2
+    side = _pixel_axes(figure, (70, bottom, column - 60, side_height), size_px)
+    return main, side, _pixel_axes(figure, (70, bottom - 74, column - 60, _BAR_PX), size_px), True
 
 
 def _pixel_axes(figure: Any, box_px: tuple[int, int, int, int], size_px: tuple[int, int]) -> Any:
@@ -168,27 +194,38 @@ def _pixel_axes(figure: Any, box_px: tuple[int, int, int, int], size_px: tuple[i
 
 
 def _draw_cloud(
-    figure: Any, axes: Any, points: F64, coloring: Coloring, view: View, size_px: tuple[int, int], way: F64
+    figure: Any,
+    axes: Any,
+    points: F64,
+    coloring: Coloring,
+    view: View,
+    size_px: tuple[int, int],
+    way: F64,
+    forward: F64,
+    *,
+    least_px: int = 1,
+    outliers_percent: float = _OUTLIERS_OF_A_SCAN,
 ) -> None:
     box = axes.get_position()
     width, height = round(box.width * size_px[0]), round(box.height * size_px[1])
-    # The sensor shall be in the picture, too.
-    framed = np.concatenate([points, np.repeat(way, len(points) // (50 * len(way)) + 1, axis=0)])
-    view = fit(view, framed, width / height)
+    ground = ground_below(points, way[-1])
+    foot = np.array([[way[-1, 0], way[-1, 1], ground.height_m]])
+    framed = np.concatenate([_without_farthest(points, way.mean(axis=0), outliers_percent), way, foot])
+    view = fit(view, framed, width / height, outliers_percent=0.0)
     image = splat(
         points,
         coloring.rgb,
         view,
         (width * _SUPERSAMPLING, height * _SUPERSAMPLING),
         point_m=_point_m(points),
-        least_px=_SUPERSAMPLING,
+        least_px=_SUPERSAMPLING * least_px,
     )
     axes.set_xticks([])
     axes.set_yticks([])
     aspect = width / height
-    _draw_ground_rings(axes, view, way[-1], points)
+    draw_ground_rings(axes, view, way[-1], ground, aspect, points)
     axes.imshow(_downsampled(image), extent=(-aspect, aspect, -1, 1), aspect="auto", interpolation="none", zorder=2)
-    _draw_way(axes, view, way)
+    draw_sensor(axes, view, way, forward, ground)
     axes.set_xlim(-aspect, aspect)
     axes.set_ylim(-1, 1)
     bar = _pixel_axes(
@@ -196,7 +233,22 @@ def _draw_cloud(
         (round((box.x1) * size_px[0]) + 14, round(box.y0 * size_px[1]) + height // 4, _BAR_PX, height // 2),
         size_px,
     )
-    canvas.color_bar(figure, bar, limits=coloring.limits, colormap=palette_map(coloring.palette), label=coloring.label)
+    canvas.color_bar(
+        figure,
+        bar,
+        limits=coloring.limits,
+        colormap=palette_map(coloring.palette),
+        label=coloring.label,
+        logarithmic=coloring.logarithmic,
+    )
+
+
+def _without_farthest(points: F64, middle: F64, percent: float) -> F64:
+    """The points but a share of them, those farthest from the middle."""
+    if not len(points):
+        return points
+    distance = np.linalg.norm(points - middle, axis=1)
+    return np.asarray(points[distance <= np.percentile(distance, 100.0 - percent)])
 
 
 def _point_m(points: F64) -> float:
@@ -217,34 +269,6 @@ def _downsampled(image: F32) -> F32:
     rgb = blocks[..., :3].sum(axis=(1, 3)) / np.maximum(alpha, 1.0)
     # A lone point on one of four pixels shall not fade to a quarter.
     return np.concatenate([rgb, np.minimum(alpha / (n * n) * 1.6, 1.0)], axis=-1)
-
-
-def _draw_ground_rings(axes: Any, view: View, eye: F64, points: F64) -> None:
-    """Circles of round radii about the sensor on the ground, for scale."""
-    if not len(points):
-        return
-    ground = float(np.percentile(points[:, 2], 2.0))
-    reach = float(np.percentile(np.linalg.norm(points[:, :2] - eye[:2], axis=1), 95.0))
-    step = next((r for r in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0) if reach / r <= 5), 100.0)
-    turn = np.linspace(0.0, 2 * np.pi, 181)
-    for radius in np.arange(step, reach + step / 2, step):
-        circle = np.stack([eye[0] + radius * np.cos(turn), eye[1] + radius * np.sin(turn), 0 * turn + ground], 1)
-        screen, depth = view.project(circle)
-        screen[depth < 0.2] = np.nan
-        axes.plot(*screen.T, color=canvas.GRID, lw=0.8, zorder=1)
-        top = int(np.nanargmax(screen[:, 1])) if np.isfinite(screen).any() else 0
-        axes.text(
-            *screen[top], f"{radius:g} m", color=canvas.FAINT_INK, size=8, ha="center", va="bottom", zorder=3,
-            clip_on=True,
-        )  # fmt: skip
-
-
-def _draw_way(axes: Any, view: View, way: F64) -> None:
-    screen, depth = view.project(way)
-    if (depth < 0.2).any():
-        return
-    axes.plot(*screen.T, color="white", lw=1.6, alpha=0.9, zorder=3)
-    axes.plot(*screen[-1], "o", color="white", ms=7, mec="black", mew=1.2, zorder=4)
 
 
 def _facts(scan: Scan, rows: Any) -> str:

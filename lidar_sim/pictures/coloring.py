@@ -15,7 +15,10 @@ from lidar_sim.records import F32, F64, Scan
 _USED = {"turbo": (0.08, 0.96), "turbo_r": (0.04, 0.92), "inferno": (0.16, 1.0), "viridis": (0.1, 1.0)}
 _STEPS = 256
 
-_PALETTES = {"height": "turbo", "distance": "turbo_r", "intensity": "inferno", "t": "viridis"}
+_DISTANCES = ("distance", "range", "depth")
+_LEAST_LOGARITHMIC = 0.01  # m
+
+_PALETTES = {"height": "turbo", **dict.fromkeys(_DISTANCES, "turbo_r"), "intensity": "inferno", "t": "viridis"}
 _LABELS = {"height": "height m", "distance": "distance from the sensor m"}
 
 
@@ -28,12 +31,14 @@ class Coloring:
         limits: values at the palette's two ends.
         palette: name of the matplotlib palette.
         label: the quantity with its unit.
+        logarithmic: equal steps of colour are equal ratios, so that what is near does not drown in what is far.
     """
 
     rgb: F32
     limits: tuple[float, float]
     palette: str
     label: str
+    logarithmic: bool = False
 
 
 def color_by(quantity: str, scan: Scan, points: F64, eye: F64) -> Coloring:
@@ -57,12 +62,24 @@ def color_by(quantity: str, scan: Scan, points: F64, eye: F64) -> Coloring:
     else:
         raise OptionError(unknown_name("quantity to colour by", quantity, ["height", "distance", *scan.fields]))
     unit = FIELDS[quantity].unit if quantity in FIELDS else ""
-    return paint(values, _PALETTES.get(quantity, "turbo"), _LABELS.get(quantity, f"{quantity} {unit}".strip()))
+    label = _LABELS.get(quantity, f"{quantity} {unit}".strip())
+    return paint(values, _PALETTES.get(quantity, "turbo"), label, logarithmic=quantity in _DISTANCES)
 
 
-def paint(values: F64, palette: str, label: str) -> Coloring:
-    """Colours of any values; a few outliers on either side do not stretch the scale."""
+def paint(values: F64, palette: str, label: str, *, logarithmic: bool = False) -> Coloring:
+    """Colours of any values (...,); a few outliers on either side do not stretch the scale.
+
+    Args:
+        values: not finite ones get any colour.
+        palette: name of a matplotlib palette.
+        label: for the scale.
+        logarithmic: see ``Coloring``; the values must be greater than 0.
+    """
     limits = robust_limits(values)
+    if logarithmic:
+        limits = (max(limits[0], _LEAST_LOGARITHMIC), max(limits[1], 2 * _LEAST_LOGARITHMIC))
+        scaled, ends = np.log(np.fmax(values, limits[0])), (float(np.log(limits[0])), float(np.log(limits[1])))
+        return Coloring(palette_rgb(scaled, ends, palette), limits, palette, label, logarithmic)
     return Coloring(palette_rgb(values, limits, palette), limits, palette, label)
 
 
@@ -77,7 +94,7 @@ def robust_limits(values: Any) -> tuple[float, float]:
 
 def palette_rgb(values: Any, limits: tuple[float, float], palette: str) -> F32:
     """(..., 3) colours of values on a palette."""
-    scaled = np.clip((values - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
+    scaled = np.clip((np.nan_to_num(values) - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
     return np.asarray(palette_map(palette)(scaled)[..., :3], np.float32)
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from lidar_sim.errors import ExportError, MissingExtraError, OptionError
 from lidar_sim.pictures import canvas
-from lidar_sim.pictures.clouds import draw_map, draw_scan
+from lidar_sim.pictures.clouds import _without_farthest, draw_map, draw_scan
 from lidar_sim.pictures.coloring import color_by, paint, robust_limits
+from lidar_sim.pictures.markers import Ground, draw_ground_rings, draw_sensor, ground_below
 from lidar_sim.pictures.seen import destaggered
+from lidar_sim.pictures.splat import View, fit
 from lidar_sim.records import PoseTrack, Scan
 
 IMAGE = pytest.importorskip("matplotlib.image", reason="matplotlib comes with the extra 'plot'")
@@ -101,6 +103,91 @@ def test_the_colour_follows_the_quantity(tmp_path):
     ]
     assert not np.array_equal(pictures[0], pictures[1])
     assert not np.array_equal(pictures[1], pictures[2])
+
+
+def drawn_figure(monkeypatch, draw, *args, **options):
+    """The figure that would have been saved."""
+    kept = []
+    monkeypatch.setattr(canvas, "save", lambda figure, path: kept.append(figure))
+    draw(*args, "unused.png", **options)
+    return kept[0]
+
+
+def test_directions_of_a_wide_view_fill_a_strip_below_the_cloud(monkeypatch):
+    scan = box_scan(spinning_directions(16, 360), None)
+    figure = drawn_figure(monkeypatch, draw_scan, scan)
+    main, side = figure.axes[:2]
+    side.apply_aspect()
+    assert side.get_position().y1 < main.get_position().y0
+    assert side.get_position().width > 0.7
+    assert side.get_aspect() == 1.0
+    assert sorted(side.get_xlim()) == pytest.approx([-180, 180], abs=15)
+    assert side.get_ylim() == pytest.approx([-20, 20], abs=2)
+    assert {45.0, 90.0, 135.0} <= set(side.get_xticks())
+
+
+@pytest.mark.parametrize("kind", ["organised", "image", "rosette"])
+def test_near_and_far_have_a_scale_in_metres(kind, monkeypatch):
+    figure = drawn_figure(monkeypatch, draw_scan, SCANS[kind], color="distance")
+    labels = {axes.get_xlabel() + axes.get_ylabel(): axes for axes in figure.axes}
+    one, other = labels["distance from the sensor m"], labels["range m"]
+    ends = [sorted(axes.get_xlim() if axes.get_xlabel() else axes.get_ylim()) for axes in (one, other)]
+    assert ends[0] == pytest.approx(ends[1], rel=0.02)
+    assert one.get_yscale() == "log"
+
+
+def test_every_ring_in_the_picture_has_its_label_in_a_dark_box():
+    view = fit(View(np.zeros(3), 0.0, 90.0, parallel=True), SCANS["organised"].points, 1.6)
+    axes = canvas.new_figure(SIZE_PX).add_axes((0, 0, 1, 1))
+    points = SCANS["organised"].points
+    ground = ground_below(points, EYE_M)
+    draw_ground_rings(axes, view, EYE_M, ground, 1.6, points)
+    assert [text.get_text() for text in axes.texts] == [f"{ground.step_m * (k + 1):g} m" for k in range(ground.rings)]
+    for text in axes.texts:
+        assert text.get_bbox_patch().get_facecolor()[3] > 0.5
+        assert np.abs(text.get_position()).max() < 1.6
+
+
+def test_a_label_keeps_off_the_points():
+    view = View(np.zeros(3), 0.0, 90.0, distance_m=10.0, parallel=True)
+    axes = canvas.new_figure(SIZE_PX).add_axes((0, 0, 1, 1))
+    turn = np.linspace(0.0, np.pi, 400)  # every ring's left half
+    points = np.concatenate([r * np.stack([np.cos(turn), np.sin(turn), 0 * turn], 1) for r in (1.0, 2.0)])
+    ground = ground_below(points, np.zeros(3))
+    draw_ground_rings(axes, view, np.zeros(3), ground, 1.6, points)
+    screen, _ = view.project(points)
+    assert ground.step_m == 0.5
+    for text in axes.texts:
+        assert np.linalg.norm(screen - text.get_position(), axis=1).min() > 0.04
+
+
+def test_a_map_holds_all_points_but_the_farthest():
+    rng = np.random.default_rng(1)
+    near, far = rng.normal(0.0, 1.0, (9000, 3)), rng.uniform(-30.0, 30.0, (1000, 3))
+    kept = _without_farthest(np.concatenate([near, far]), np.zeros(3), 0.5)
+    assert len(kept) == 9950
+    view = fit(View(np.zeros(3), 0.0, 90.0, parallel=True), kept, 1.6, outliers_percent=0.0)
+    screen, _ = view.project(kept)
+    assert np.abs(screen / [1.6, 1.0]).max() < 1.0
+
+
+def test_equal_ratios_are_equal_steps_of_a_logarithmic_scale():
+    values = np.geomspace(0.5, 50.0, 201)
+    coloring = paint(values, "turbo_r", "", logarithmic=True)
+    even = paint(np.linspace(0.0, 1.0, 201), "turbo_r", "")
+    assert np.abs(coloring.rgb - even.rgb).max() < 0.03  # a step of the palette
+    assert coloring.limits == pytest.approx((0.5, 50.0), rel=0.05)
+    assert np.isfinite(paint(np.array([np.nan, 0.0, 1.0]), "turbo_r", "", logarithmic=True).rgb).all()
+
+
+def test_the_sensor_has_an_arrow_forward_and_a_line_to_the_ground():
+    axes = canvas.new_figure(SIZE_PX).add_axes((0, 0, 1, 1))
+    view = View(np.zeros(3), 90.0, 30.0, distance_m=20.0)
+    draw_sensor(axes, view, np.array([[0.0, 0.0, 1.0]]), np.array([0.0, 1.0, 0.0]), Ground(0.0, 1.0, 5))
+    arrow = axes.texts[0]
+    assert arrow.xy[1] > arrow.xyann[1], "away from the beholder is up"
+    down = next(line for line in axes.lines if line.get_linestyle() == ":")
+    assert down.get_xydata() == pytest.approx(view.project(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))[0])
 
 
 def test_an_empty_scan_is_a_picture_too(tmp_path):

@@ -111,12 +111,22 @@ class Hits:
     radial_velocity: F64 = None  # type: ignore[assignment]
     """(N,) m/s, ``velocity`` less that of the beam's origin, along the beam (positive = receding), as Doppler lidars
     report it; 0 at rest and on a miss. Left out = 0."""
+    face: I32 = None  # type: ignore[assignment]
+    """(N,) triangle of the geom's mesh, counted from the mesh's first: ``mesh_face[mesh_faceadr[mesh] + face]``;
+    -1 = no mesh, or a caster that does not tell (``cast.gives_faces``). Left out = -1."""
+    barycentric: F64 = None  # type: ignore[assignment]
+    """(N, 2) shares of the face's second and third corner in the point that was hit; the first has the rest to 1.
+    0 without a face. Left out = 0."""
 
     def __post_init__(self) -> None:
         if self.velocity is None:
             object.__setattr__(self, "velocity", np.zeros((len(self.distance), 3)))
         if self.radial_velocity is None:
             object.__setattr__(self, "radial_velocity", np.zeros(len(self.distance)))
+        if self.face is None:
+            object.__setattr__(self, "face", np.full(len(self.distance), -1, np.int32))
+        if self.barycentric is None:
+            object.__setattr__(self, "barycentric", np.zeros((len(self.distance), 2)))
 
     def __len__(self) -> int:
         return len(self.distance)

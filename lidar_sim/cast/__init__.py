@@ -8,7 +8,7 @@ from lidar_sim.cast.caster import Caster
 from lidar_sim.cast.motion import Motion
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
-from lidar_sim.cast.table import CASTERS, EXACT_CASTERS, make_caster, tolerance_m
+from lidar_sim.cast.table import CASTERS, EXACT_CASTERS, gives_faces, make_caster, tolerance_m
 
 __all__ = [
     "CASTERS",
@@ -19,6 +19,7 @@ __all__ = [
     "MultiRay",
     "Scene",
     "cast_rays",
+    "gives_faces",
     "make_caster",
     "tolerance_m",
 ]

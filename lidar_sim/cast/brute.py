@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import mujoco
 import numpy as np
 
 from lidar_sim.cast.flexes import flexes_of
-from lidar_sim.cast.kernels.brute_rays import Geoms, cast_brute
+from lidar_sim.cast.kernels.brute_rays import Faces, Geoms, cast_brute
 from lidar_sim.cast.kernels.hfield import HeightFields
 from lidar_sim.cast.kernels.triangles import Meshes
 from lidar_sim.cast.multiray import MultiRay
@@ -40,6 +41,7 @@ class Brute:
     name: ClassVar[str] = "brute"
     moving_geoms: ClassVar[bool] = False
     per_ray_origin: ClassVar[bool] = True
+    gives_faces: ClassVar[bool] = True
 
     def __init__(self, scene: Scene, *, threads: int | None = None) -> None:
         self._scene = scene
@@ -69,9 +71,10 @@ class Brute:
         geoms = self._geoms._replace(pos=world.geom_xpos, mat=world.geom_xmat)
         flexes = self._flexes._replace(vert=world.flexvert_xpos.reshape(-1, 3))
         batch = empty_rays(*check_rays(rays))
+        faces = Faces(np.empty(len(rays), np.int32), np.empty((len(rays), 2)))
         with use_threads(self._threads):
-            cast_brute(geoms, self._meshes, self._fields, flexes, batch)
-        hits = to_hits(batch, self._scene.geom_body)
+            cast_brute(geoms, self._meshes, self._fields, flexes, batch, faces)
+        hits = replace(to_hits(batch, self._scene.geom_body), **faces._asdict())
         return hits if self._sdf is None else _nearer(hits, self._sdf.cast(rays))
 
 
@@ -120,4 +123,6 @@ def _nearer(one: Hits, two: Hits) -> Hits:
         flex=np.where(second, two.flex, one.flex),
         normal=np.where(row, two.normal, one.normal),
         cos_incidence=np.where(second, two.cos_incidence, one.cos_incidence),
+        face=np.where(second, two.face, one.face),
+        barycentric=np.where(row, two.barycentric, one.barycentric),
     )

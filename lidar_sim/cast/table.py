@@ -27,6 +27,11 @@ def tolerance_m(name: str) -> float:
     return float(getattr(CASTERS[name], "tolerance_m", EXACT_M))
 
 
+def gives_faces(name: str) -> bool:
+    """Whether a caster tells the faces of meshes (``Hits.face``): its ``gives_faces``, False where it has none."""
+    return bool(getattr(CASTERS[name], "gives_faces", False))
+
+
 EXACT_CASTERS = tuple(name for name in CASTERS if tolerance_m(name) == EXACT_M)
 """Names of the casters that agree with mj_ray but for rounding; they need no extra."""
 

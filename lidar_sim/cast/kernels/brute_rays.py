@@ -17,7 +17,7 @@ from lidar_sim.cast.kernels.primitives import (
     ray_plane,
     ray_sphere,
 )
-from lidar_sim.cast.kernels.triangles import ray_mesh
+from lidar_sim.cast.kernels.triangles import barycentric, corners, ray_mesh
 from lidar_sim.jit import inline_jit, jit, parallel_jit, prange
 
 # mjtGeom, part of MuJoCo's file format.
@@ -41,6 +41,15 @@ class Geoms(NamedTuple):
     """(ngeom, 3) f64 m, world frame."""
     mat: Any
     """(ngeom, 9) f64, rotation to the world frame, row by row."""
+
+
+class Faces(NamedTuple):
+    """Which faces of meshes were hit, and where."""
+
+    face: Any
+    """(N,) i32 number of the face in its mesh, -1 = no mesh; out."""
+    barycentric: Any
+    """(N, 2) f64 shares of its second and third corner; out."""
 
 
 @inline_jit
@@ -71,31 +80,31 @@ def _may_reach(o, d, reach):
 
 @jit
 def _ray_geom(geoms, g, meshes, fields, o, d):
-    """One geom, in its own frame: the table from type to function."""
+    """One geom, in its own frame, and the face of a mesh: the table from type to function."""
     kind, size = geoms.type[g], geoms.size[g]
     if kind == PLANE:
-        return ray_plane(size, o, d)
+        return ray_plane(size, o, d), -1
     if kind == SPHERE:
-        return ray_sphere(size, o, d)
+        return ray_sphere(size, o, d), -1
     if kind == CAPSULE:
-        return ray_capsule(size, o, d)
+        return ray_capsule(size, o, d), -1
     if kind == ELLIPSOID:
-        return ray_ellipsoid(size, o, d)
+        return ray_ellipsoid(size, o, d), -1
     if kind == CYLINDER:
-        return ray_cylinder(size, o, d)
+        return ray_cylinder(size, o, d), -1
     if kind == BOX:
-        return ray_box(size, o, d)
+        return ray_box(size, o, d), -1
     if kind == MESH:
         return ray_mesh(meshes, geoms.data[g], o, d)
     if kind == HFIELD:
-        return ray_hfield(fields, geoms.data[g], o, d)
-    return MISS
+        return ray_hfield(fields, geoms.data[g], o, d), -1
+    return MISS, -1
 
 
 @jit
 def _ray_scene(geoms, meshes, fields, flexes, o, d):
-    """Nearest surface along one ray of the world: distance, geom, flex and normal (a flex's faces the sensor)."""
-    best, best_geom, best_flex = math.inf, -1, -1
+    """Nearest surface along one ray of the world: distance, geom, flex, face, normal (a flex's faces the sensor)."""
+    best, best_geom, best_flex, best_face = math.inf, -1, -1, -1
     normal = (0.0, 0.0, 0.0)
     for g in geoms.ids:
         pos, mat = geoms.pos[g], geoms.mat[g]
@@ -103,34 +112,48 @@ def _ray_scene(geoms, meshes, fields, flexes, o, d):
         local_d = _to_local(mat, d)
         if not _may_reach(local_o, local_d, geoms.reach[g]):
             continue
-        t, nx, ny, nz = _ray_geom(geoms, g, meshes, fields, local_o, local_d)
+        (t, nx, ny, nz), face = _ray_geom(geoms, g, meshes, fields, local_o, local_d)
         if t < best:
-            best, best_geom = t, g
+            best, best_geom, best_face = t, g, face
             normal = _to_world(mat, (nx, ny, nz))
     for f in flexes.ids:
         (t, nx, ny, nz), _ = ray_flex(flexes, f, o, d)
         if t < best:
-            best, best_geom, best_flex = t, -1, f
+            best, best_geom, best_flex, best_face = t, -1, f, -1
             sign = math.copysign(1.0, -dot((nx, ny, nz), d))
             normal = (sign * nx, sign * ny, sign * nz)
-    return best, best_geom, best_flex, normal
+    return best, best_geom, best_flex, best_face, normal
 
 
 @jit
-def _cast_ray(geoms, meshes, fields, flexes, rays, i):
+def _place_on_face(geoms, meshes, geom, face, p):
+    """Barycentric coordinates of a point of the world on a face of a mesh."""
+    pos, mesh = geoms.pos[geom], geoms.data[geom]
+    a, b, c = corners(meshes, mesh, face)
+    return barycentric(a, b, c, _to_local(geoms.mat[geom], (p[0] - pos[0], p[1] - pos[1], p[2] - pos[2])))
+
+
+@jit
+def _cast_ray(geoms, meshes, fields, flexes, rays, faces, i):
     o = (rays.origin[i, 0], rays.origin[i, 1], rays.origin[i, 2])
     d = (rays.direction[i, 0], rays.direction[i, 1], rays.direction[i, 2])
-    distance, geom, flex, normal = _ray_scene(geoms, meshes, fields, flexes, o, d)
+    distance, geom, flex, face, normal = _ray_scene(geoms, meshes, fields, flexes, o, d)
     rays.distance[i] = distance
     rays.geom[i] = geom
     rays.flex[i] = flex
     for axis in range(3):
         rays.normal[i, axis] = normal[axis]
     rays.cos_incidence[i] = abs(dot(normal, d))
+    faces.face[i] = face
+    u, v = 0.0, 0.0
+    if face >= 0:
+        p = (o[0] + distance * d[0], o[1] + distance * d[1], o[2] + distance * d[2])
+        u, v = _place_on_face(geoms, meshes, geom, face, p)
+    faces.barycentric[i, 0], faces.barycentric[i, 1] = u, v
 
 
 @parallel_jit
-def cast_brute(geoms, meshes, fields, flexes, rays) -> Any:
+def cast_brute(geoms, meshes, fields, flexes, rays, faces) -> Any:
     """Nearest surface of each ray.
 
     Args:
@@ -139,6 +162,7 @@ def cast_brute(geoms, meshes, fields, flexes, rays) -> Any:
         fields: ``hfield.HeightFields``.
         flexes: ``flex.Flexes``.
         rays: ``batch.Rays``; its results are written.
+        faces: ``Faces``; written.
     """
     for i in prange(len(rays.origin)):
-        _cast_ray(geoms, meshes, fields, flexes, rays, i)
+        _cast_ray(geoms, meshes, fields, flexes, rays, faces, i)

@@ -63,17 +63,32 @@ def ray_triangle(a, b, c, o, d):
     return dot(ao, n) / det, n[0] / length, n[1] / length, n[2] / length
 
 
+@inline_jit
+def barycentric(a, b, c, p):
+    """Shares of the corners b and c in a point p of the triangle a b c; that of a is what is left to 1."""
+    n = cross(minus(b, a), minus(c, a))
+    square = dot(n, n)
+    return dot(cross(minus(p, a), minus(c, a)), n) / square, dot(cross(minus(b, a), minus(p, a)), n) / square
+
+
+@inline_jit
+def corners(meshes, mesh, face):
+    """Corners a, b, c of one face of a mesh, in its frame."""
+    vert, face = meshes.vert_first[mesh], meshes.face_first[mesh] + face
+    return (
+        row(meshes.vert, vert + meshes.face[face, 0]),
+        row(meshes.vert, vert + meshes.face[face, 1]),
+        row(meshes.vert, vert + meshes.face[face, 2]),
+    )
+
+
 @jit
 def ray_mesh(meshes, mesh, o, d):
-    """Mesh number ``mesh``: its nearest triangle."""
-    best = MISS
-    first_vert = meshes.vert_first[mesh]
-    first_face = meshes.face_first[mesh]
-    for f in range(first_face, first_face + meshes.face_count[mesh]):
-        a = row(meshes.vert, first_vert + meshes.face[f, 0])
-        b = row(meshes.vert, first_vert + meshes.face[f, 1])
-        c = row(meshes.vert, first_vert + meshes.face[f, 2])
+    """Mesh number ``mesh``: the hit of its nearest triangle, and the number of that face in the mesh, -1 = none."""
+    best, best_face = MISS, -1
+    for face in range(meshes.face_count[mesh]):
+        a, b, c = corners(meshes, mesh, face)
         hit = ray_triangle(a, b, c, o, d)
         if 0.0 <= hit[0] < best[0]:
-            best = hit
-    return best
+            best, best_face = hit, face
+    return best, best_face

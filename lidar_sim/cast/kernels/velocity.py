@@ -11,7 +11,7 @@ from typing import Any
 
 from lidar_sim.cast.kernels.flex import ray_flex
 from lidar_sim.cast.kernels.primitives import dot
-from lidar_sim.cast.kernels.triangles import cross, minus, row
+from lidar_sim.cast.kernels.triangles import barycentric, minus, row
 from lidar_sim.jit import inline_jit, jit
 
 # ---- motion of a body, f64
@@ -131,16 +131,6 @@ def find_velocities(rays, hits, held_phase, mover, motion, moving, carrier, velo
 
 
 @inline_jit
-def _shares(a, b, c, p):
-    """Barycentric coordinates of p in the triangle a b c, by areas."""
-    n = cross(minus(b, a), minus(c, a))
-    square = dot(n, n)
-    share_b = dot(cross(minus(p, a), minus(c, a)), n) / square
-    share_c = dot(cross(minus(b, a), minus(p, a)), n) / square
-    return 1.0 - share_b - share_c, share_b, share_c
-
-
-@inline_jit
 def _share_along(a, b, p):
     """How far p lies along the segment from a to b, 0..1."""
     ab = minus(b, a)
@@ -171,10 +161,10 @@ def find_flex_velocities(flexes, old_vert, span_s, rows, rays, flex, velocity, r
         a, b = row(flexes.vert, first + va), row(flexes.vert, first + vb)
         p = (o[0] + hit[0] * d[0], o[1] + hit[0] * d[1], o[2] + hit[0] * d[2])
         if vc >= 0:
-            share_a, share_b, share_c = _shares(a, b, row(flexes.vert, first + vc), p)
+            share_b, share_c = barycentric(a, b, row(flexes.vert, first + vc), p)
         else:
             share_b, share_c, vc = _share_along(a, b, p), 0.0, va
-            share_a = 1.0 - share_b
+        share_a = 1.0 - share_b - share_c
         for k in range(3):
             moved = share_a * (flexes.vert[first + va, k] - old_vert[first + va, k])
             moved += share_b * (flexes.vert[first + vb, k] - old_vert[first + vb, k])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
-from lidar_sim.cloud.pieces import Piece, cut_at_frames, join
-from lidar_sim.cloud.points import point_fields
+from lidar_sim.cloud.points import FramePoints
 from lidar_sim.cloud.pose_log import PoseLog
 from lidar_sim.errors import TimeError
 from lidar_sim.records import F64, U16, Firings, Hits, Keyframe, RayBatch, Returns, Scan
@@ -65,7 +65,8 @@ class Assembler:
     def reset(self) -> None:
         """Forget the frame under way and all poses."""
         self._poses = PoseLog()
-        self._pieces: list[Piece] = []
+        self._points: FramePoints | None = None
+        self._frame_end = 0
         self._next_beam: int | None = None
 
     def note_pose(self, keyframe: Keyframe) -> None:
@@ -89,42 +90,56 @@ class Assembler:
             TimeError: beams are missing before these, or no pose was noted.
         """
         scans: list[Scan] = []
-        for piece in cut_at_frames(Piece(firings, rays, hits, returns)):
-            self._append(piece)
-            if self._next_beam == self._pattern.frame_start(int(piece.firings.frame[0]) + 1):
-                scans.append(self._finish())
+        for first, last in _cut_at_frames(firings):
+            frame = int(firings.frame[first])
+            self._expect(int(firings.index[first]), last - first)
+            points = self._points or self._begin(frame, int(firings.index[first]), int(rays.time_ns[first]))
+            points.add(firings, rays, hits, returns, *_rows_of_returns(returns, first, last))
+            if self._next_beam == self._frame_end:
+                scans.append(self._finish(points, frame, int(rays.time_ns[last - 1])))
         return scans
 
-    def _append(self, piece: Piece) -> None:
-        first, last = int(piece.firings.index[0]), int(piece.firings.index[-1])
-        if self._next_beam is not None and first != self._next_beam:
-            raise TimeError(f"expected beam {self._next_beam}, found beam {first}: each beam comes once, in order")
-        self._next_beam = last + 1
-        self._pieces.append(piece)
+    def _expect(self, beam: int, count: int) -> None:
+        if self._next_beam is not None and beam != self._next_beam:
+            raise TimeError(f"expected beam {self._next_beam}, found beam {beam}: each beam comes once, in order")
+        self._next_beam = beam + count
 
-    def _finish(self) -> Scan:
-        frame = join(self._pieces)
-        self._pieces = []
-        first_ns, last_ns = int(frame.rays.time_ns[0]), int(frame.rays.time_ns[-1])
-        track = self._poses.track(first_ns, last_ns)
+    def _begin(self, frame: int, beam: int, stamp_ns: int) -> FramePoints:
+        self._frame_end = self._pattern.frame_start(frame + 1)
+        self._points = FramePoints(self._frame_end - beam, stamp_ns=stamp_ns, keep_misses=self._keep_misses)
+        return self._points
+
+    def _finish(self, points: FramePoints, frame: int, last_ns: int) -> Scan:
+        self._points = None
+        track = self._poses.track(points.stamp_ns, last_ns)
         self._poses.forget_before(last_ns)
-        number = int(frame.firings.frame[0])
-        organised = self._pattern.ring_to_row is not None
+        ring_to_row = self._pattern.ring_to_row
         return Scan(
             device=self._device,
             sensor=self._sensor,
-            frame_number=number,
-            stamp_ns=first_ns,
+            frame_number=frame,
+            stamp_ns=points.stamp_ns,
             frame="sensor",
-            fields=point_fields(
-                frame,
-                stamp_ns=first_ns,
-                ring_to_row=self._pattern.ring_to_row,
-                planar=self._planar,
-                keep_misses=self._keep_misses,
-            ),
-            shape=self._pattern.frame_shape(number) if organised else None,
+            fields=points.fields(ring_to_row=ring_to_row, planar=self._planar),
+            shape=self._pattern.frame_shape(frame) if ring_to_row is not None else None,
             track=track,
             T_body_sensor=self._T_body_sensor.copy(),
             info=dict(self._info),
         )
+
+
+def _cut_at_frames(firings: Firings) -> Iterator[tuple[int, int]]:
+    """First row and row after the last of each frame's part of a batch, in order."""
+    frame = firings.frame
+    if len(frame) == 0:
+        return
+    if frame[0] == frame[-1]:
+        yield 0, len(frame)
+        return
+    yield from itertools.pairwise([0, *(np.flatnonzero(np.diff(frame)) + 1).tolist(), len(frame)])
+
+
+def _rows_of_returns(returns: Returns, first: int, last: int) -> tuple[int, int]:
+    """Rows of the returns that answer the batch's firings [first, last)."""
+    begin, end = np.searchsorted(returns.firing, [first, last]).tolist()
+    return begin, end

@@ -1,77 +1,83 @@
-"""From beams, hits and returns of a frame to the fields of its points."""
+"""The points of one frame: a column for each field, written batch by batch while the batch is at hand."""
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 
-from lidar_sim.cloud.pieces import Piece
+from lidar_sim.cloud.kernels.points import write_points
 from lidar_sim.fields import FIELDS
-from lidar_sim.records import F64, I64, U16, Array, Firings, Hits, Returns
+from lidar_sim.records import U16, Array, Firings, Hits, RayBatch, Returns
+
+# In the order in which the kernel takes them.
+_MEASURED = ("x", "y", "z", "range", "intensity", "signal", "ring", "column", "return_number", "flags", "firing")
+_TRUTH = (
+    *("true_distance", "geom", "body", "flex", "normal_x", "normal_y", "normal_z", "cos_incidence"),
+    *("velocity_x", "velocity_y", "velocity_z", "radial_velocity"),
+)
+_COLUMNS = (*_MEASURED, *_TRUTH, "t")
+_firing_arrays = attrgetter(*Firings.__slots__)
+_hit_arrays = attrgetter(
+    *("distance", "geom", "body", "flex", "normal", "cos_incidence", "velocity", "radial_velocity"),
+)
+_return_arrays = attrgetter(*Returns.__slots__)
 
 
-def point_fields(
-    piece: Piece, *, stamp_ns: int, ring_to_row: U16 | None, planar: bool, keep_misses: bool
-) -> dict[str, Array]:
-    """Fields (N,) of the points of a frame, in the order and types of ``fields.FIELDS``.
+class FramePoints:
+    """Points of a frame under way, one row for each valid return, or for each return where misses are kept.
 
     Args:
-        piece: the whole frame.
-        stamp_ns: simulation time of its first firing.
-        ring_to_row: (rings,) row of the organised view for each ring, None where there is no such view.
-        planar: True adds ``depth``.
-        keep_misses: False drops the rows without a return.
+        room: points to make room for at first.
+        stamp_ns: simulation time of the frame's first firing.
+        keep_misses: False leaves out the rows without a return.
     """
-    kept = np.arange(len(piece.returns)) if keep_misses else np.flatnonzero(piece.returns.valid)
-    beam = piece.returns.firing[kept]
-    found = {
-        **_measured(piece.firings, piece.returns, kept, beam),
-        "t": piece.rays.time_ns[beam] - stamp_ns,
-        **_truth(piece.hits, beam),
-    }
-    if planar:
-        found["depth"] = found["x"]
-    if ring_to_row is not None:
-        found["row"] = np.asarray(ring_to_row)[found["ring"]]
-    return {name: np.array(found[name], entry.dtype, order="C") for name, entry in FIELDS.items() if name in found}
 
+    def __init__(self, room: int, *, stamp_ns: int, keep_misses: bool) -> None:
+        self.stamp_ns = stamp_ns
+        self._keep_misses = keep_misses
+        self._count = 0
+        self._room = room
+        self._columns: dict[str, Array] = {name: np.empty(room, FIELDS[name].dtype) for name in _COLUMNS}
+        self._measured = tuple(self._columns[name] for name in _MEASURED)
+        self._truth = tuple(self._columns[name] for name in _TRUTH)
 
-def _measured(firings: Firings, returns: Returns, kept: I64, beam: I64) -> dict[str, Array]:
-    silent = ~returns.valid[kept]
-    distance_m = np.where(silent, np.nan, returns.distance_m[kept])
-    points = firings.origin[beam] + returns.direction[kept] * distance_m[:, None]
-    return {
-        "x": points[:, 0],
-        "y": points[:, 1],
-        "z": points[:, 2],
-        "range": np.where(silent, np.nan, returns.range_m[kept]),
-        "intensity": np.where(silent, np.float32(np.nan), returns.reflectivity[kept]),
-        "signal": np.where(silent, np.float32(np.nan), returns.signal[kept]),
-        "ring": firings.ring[beam],
-        "column": firings.column[beam],
-        "return_number": returns.return_number[kept],
-        "flags": returns.flags[kept],
-        "firing": firings.index[beam],
-    }
+    def add(self, firings: Firings, rays: RayBatch, hits: Hits, returns: Returns, first: int, last: int) -> None:
+        """Take rows [first, last) of the returns of a batch."""
+        if self._count + last - first > self._room:
+            self._resize(2 * self._room + last - first)
+        self._count = write_points(
+            first,
+            last,
+            self._count,
+            self._keep_misses,
+            self.stamp_ns,
+            _firing_arrays(firings),
+            rays.time_ns,
+            _hit_arrays(hits),
+            _return_arrays(returns),
+            self._measured,
+            self._truth,
+            self._columns["t"],
+        )
 
+    def fields(self, *, ring_to_row: U16 | None, planar: bool) -> dict[str, Array]:
+        """Fields (N,) in the order and types of ``fields.FIELDS``; nothing can be added any more.
 
-def _truth(hits: Hits, beam: I64) -> dict[str, Array]:
-    normal, velocity = hits.normal[beam], hits.velocity[beam]
-    return {
-        "true_distance": _finite_or_nan(hits.distance[beam]),
-        "geom": hits.geom[beam],
-        "body": hits.body[beam],
-        "flex": hits.flex[beam],
-        "normal_x": normal[:, 0],
-        "normal_y": normal[:, 1],
-        "normal_z": normal[:, 2],
-        "cos_incidence": hits.cos_incidence[beam],
-        "velocity_x": velocity[:, 0],
-        "velocity_y": velocity[:, 1],
-        "velocity_z": velocity[:, 2],
-        "radial_velocity": hits.radial_velocity[beam],
-    }
+        Args:
+            ring_to_row: (rings,) row of the organised view for each ring, None where there is no such view.
+            planar: True adds ``depth``.
+        """
+        self._resize(self._count)
+        found = dict(self._columns)
+        if planar:
+            found["depth"] = found["x"].copy()
+        if ring_to_row is not None:
+            found["row"] = np.take(np.asarray(ring_to_row, FIELDS["row"].dtype), found["ring"])
+        return {name: found[name] for name in FIELDS if name in found}
 
-
-def _finite_or_nan(distance: F64) -> F64:
-    """At this door a miss stops being +inf: points and files say NaN."""
-    return np.where(np.isfinite(distance), distance, np.nan)
+    def _resize(self, room: int) -> None:
+        """Grow or trim the columns where they lie."""
+        self._room = room
+        for column in self._columns.values():
+            column.resize(room, refcheck=False)

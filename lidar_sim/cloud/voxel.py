@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lidar_sim.cloud import kernels
+from lidar_sim.cloud.kernels import voxels
 from lidar_sim.cloud.motion import to_frame
 from lidar_sim.errors import OptionError, unknown_name
 from lidar_sim.records import F64, I64, Array, Scan
@@ -132,7 +132,7 @@ class _SlotTable:
         self._make_room(self._count + len(key))
         slot, opened = np.empty(len(key), np.int64), np.empty(len(key), np.int64)
         before = self._count
-        self._count = int(kernels.claim(self._key, self._slot, key, before, slot, opened))  # type: ignore[no-untyped-call]
+        self._count = int(voxels.claim(self._key, self._slot, key, before, slot, opened))  # type: ignore[no-untyped-call]
         return slot, opened[: self._count - before]
 
     def _make_room(self, wanted: int) -> None:
@@ -142,10 +142,10 @@ class _SlotTable:
         if size > len(self._key):
             old_key, old_slot = self._key, self._slot
             self._allocate(size)
-            kernels.rehash(old_key, old_slot, self._key, self._slot)  # type: ignore[no-untyped-call]
+            voxels.rehash(old_key, old_slot, self._key, self._slot)  # type: ignore[no-untyped-call]
 
     def _allocate(self, size: int) -> None:
-        self._key = np.full(size, kernels.EMPTY, np.int64)
+        self._key = np.full(size, voxels.EMPTY, np.int64)
         self._slot = np.zeros(size, np.int64)
 
 
@@ -162,7 +162,7 @@ class _Means:
             more = max(missing, len(self._number))
             self._total = np.concatenate([self._total, np.zeros((more, 3))])
             self._number = np.concatenate([self._number, np.zeros(more, np.int64)])
-        kernels.add_points(points, slot, self._total, self._number)  # type: ignore[no-untyped-call]
+        voxels.add_points(points, slot, self._total, self._number)  # type: ignore[no-untyped-call]
 
     def mean(self, count: int) -> F64:
         """(S, 3) m."""

@@ -163,7 +163,7 @@ def test_memory_does_not_grow_with_simulated_time(world: Any) -> None:
         assembler.add(*beams.part(first, last))
         most = max(most, len(assembler._poses))
     assert most <= world.beams_per_frame * world.beam_ns // 17_000 + 4
-    assert assembler._pieces == []
+    assert assembler._points is None
 
 
 def test_the_keyframes_arrays_may_be_used_again(world: Any) -> None:

@@ -1,0 +1,1 @@
+"""Numba kernels of the cloud: points written to their columns, voxels hashed."""

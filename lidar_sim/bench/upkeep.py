@@ -18,7 +18,9 @@ from lidar_sim.bench.kernels import cast_firings
 from lidar_sim.bench.race import race
 from lidar_sim.bench.refusal import NoHitsError
 from lidar_sim.cast import Caster, make_caster
-from lidar_sim.records import F64, Keyframe
+from lidar_sim.cast.bvh import caster as caster_module
+from lidar_sim.cast.bvh.kernels.packets import cast_serial
+from lidar_sim.records import F64, Keyframe, RayBatch
 
 _STEP_NS = 2_000_000
 # Everything drifts at up to so much, as robots and people do.
@@ -124,12 +126,10 @@ def measure_firings(arena: Arena, rounds: int) -> Upkeep:
     keyframe = keyframe_of(arena.data)
     caster.pose(keyframe, keyframe)
     rays = batch(arena.origin, spinning(1800, np.linspace(-15.0, 15.0, _FIRING)))
-    hits = _room_for_hits(_FIRING)
-    order = np.tile(np.arange(_FIRING, dtype=np.int32), 2)
-    table = caster._packed.table  # type: ignore[attr-defined]
+    table, order, hits, packed = _kernel_arguments(caster, batch(arena.origin, rays.direction[:_FIRING]))
 
     def run() -> int:
-        return int(cast_firings(table, order, rays.origin, rays.direction, rays.phase, hits, _FIRING))
+        return int(cast_firings(table, order, rays.origin, rays.direction, rays.phase, hits, packed, _FIRING))
 
     _refuse_nothing(run(), arena)
     each_us = race({"": run}, rounds=rounds, threads=1)[""] / (len(rays) / _FIRING) * 1e6
@@ -137,9 +137,22 @@ def measure_firings(arena: Arena, rounds: int) -> Upkeep:
     return Upkeep(what, arena.geoms, float(np.median(each_us)), float(each_us.max()), "us")
 
 
-def _room_for_hits(n: int) -> tuple[Any, ...]:
-    ids = [np.empty(n, np.int32) for _ in range(3)]
-    return np.empty(n), *ids, np.empty((n, 3)), np.empty(n)
+def _kernel_arguments(caster: Caster, rays: RayBatch) -> tuple[Any, Any, Any, Any]:
+    """Scene, order, room for hits and way of casting, as the caster itself hands them to its kernel."""
+    handed: list[tuple[Any, ...]] = []
+
+    def listen(*work: Any) -> None:
+        handed.append(work)
+        cast_serial(*work)
+
+    names = vars(caster_module)
+    names["cast_serial"] = listen
+    try:
+        caster.cast(rays)
+    finally:
+        names["cast_serial"] = cast_serial
+    scene, order, _, hits, packed = handed[0]
+    return scene, order, hits, packed
 
 
 def _refuse_nothing(found: int, arena: Arena) -> None:

@@ -204,11 +204,12 @@ def test_small_calls_hit_what_one_large_call_hits(small_room) -> None:
     caster = make_caster("bvh", visible_scene(small_room), 1)
     caster.pose(keyframe_of(small_room.data), keyframe_of(small_room.data))
     rays = batch(small_room.origin, FAN)
-    order = np.tile(np.arange(16, dtype=np.int32), 2)
-    found = cast_firings(
-        caster._packed.table, order, rays.origin, rays.direction, rays.phase, upkeep._room_for_hits(16), 16
-    )
-    assert found == np.isfinite(caster.cast(rays).distance).sum()
+    table, order, hits, packed = upkeep._kernel_arguments(caster, batch(small_room.origin, FAN[:16]))
+    found = cast_firings(table, order, rays.origin, rays.direction, rays.phase, hits, packed, 16)
+    expected = caster.cast(rays)
+    assert found == np.isfinite(expected.distance).sum()
+    np.testing.assert_array_equal(hits[0], expected.distance[-16:])
+    assert vars(upkeep.caster_module)["cast_serial"] is upkeep.cast_serial
 
 
 def test_a_sheet_comes_back_and_tells_the_figures_before(standings, tmp_path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lidar_sim.jit import jit, parallel_jit, prange
-from lidar_sim.rng import draw, draw_normal, make_key, philox
+from lidar_sim.rng import draw, draw_many, draw_normal, make_key, normal_of, normals_of, philox
 
 WORD = st.integers(0, 2**32 - 1)
 KEY = make_key(7, "lidar")
@@ -18,6 +19,8 @@ N = 40_000
 # A fair generator fails a check of this size once in a hundred million; the draws are fixed, so it never flickers.
 ALPHA = 1e-8
 SIGMAS = 6.0
+# Some ten roundings of a polynomial.
+ROUNDINGS = 1e-14
 
 # kat_vectors of the Random123 distribution, philox4x32-10.
 KNOWN_ANSWERS = [
@@ -104,6 +107,14 @@ def test_uniforms_are_uniform() -> None:
         assert kolmogorov_smirnov(column, lambda value: value) < 1.0
 
 
+@given(st.integers(0, 2**32 - 1))
+@example(0)
+@example(2**32 - 1)
+def test_normals_are_the_inverse_of_their_cumulative_distribution(word) -> None:
+    uniform = (word + 0.5) / 2**32
+    assert normal_of(uniform) == pytest.approx(NormalDist().inv_cdf(uniform), rel=ROUNDINGS, abs=ROUNDINGS)
+
+
 def test_normals_are_normal() -> None:
     sample = fill(_normals)
     for column in sample.T:
@@ -125,6 +136,13 @@ def test_numbers_depend_on_nothing_else() -> None:
     pieces = [fill(_normals, first=first, count=1000) for first in range(0, N, 1000)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     np.testing.assert_array_equal(fill(_normals_in_parallel), whole)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 64, N])
+def test_many_at_once_are_the_same(count) -> None:
+    uniform = draw_many(np.uint64(KEY), np.arange(count), 1)
+    np.testing.assert_array_equal(uniform.T, fill(_uniforms, count=count))
+    np.testing.assert_array_equal([normals_of(row) for row in uniform], fill(_normals, count=count).T)
 
 
 def test_high_half_of_the_index_counts() -> None:

@@ -29,7 +29,7 @@ class Lidar:
     rest. The caller's model and data are never written to.
 
     Args:
-        model: the compiled model; a private copy is taken.
+        model: the compiled model; a private copy is taken, and follows when the model changes (see ``refresh``).
         device: name or alias of a shipped device, a path to a profile, or a DeviceProfile.
         mount: site, body or camera that carries the sensor ("site:NAME" where a name is ambiguous).
         offset: pose of the sensor in the mount: (position m (3,), roll pitch yaw deg (3,)), or (7,) position m
@@ -84,16 +84,10 @@ class Lidar:
         # Stills have their own, for a capture ends the life of the one before the last.
         self._still_poses = PoseSource(model, mount, offset)
         self._scheduler = Scheduler(self.pattern, motion=motion)
-        scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
-        self._caster = make_caster(caster, scene, threads=threads)
-        self._motion = Motion(scene, moving_geoms=self._caster.moving_geoms)
-        self._measurement = Measurement(
-            self.profile.range,
-            self.profile.noise,
-            key=make_key(seed, self.name),
-            noise=noise,
-            geom_reflectivity=scene.geom_reflectivity,
-        )
+        self._scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
+        self._caster = make_caster(caster, self._scene, threads=threads)
+        self._motion = Motion(self._scene, moving_geoms=self._caster.moving_geoms)
+        self._measurement, self._scene_version = self._new_measurement(), self._scene.version
         self._keep_misses = keep_misses
         self._assembler = self._new_assembler()
         self._before: Keyframe | None = None
@@ -190,6 +184,14 @@ class Lidar:
         self._first_frame = 0
         self._assembler = self._new_assembler()
 
+    def refresh(self) -> None:
+        """Read the model anew after vertices of a mesh or heights of a height field changed; the next call follows.
+
+        All else is noticed without a call: geom groups, colours and alphas, materials, sizes, where geoms are in their
+        bodies, poses of joints and mocap bodies.
+        """
+        self._scene.refresh()
+
     def _is_later(self, data: mujoco.MjData) -> bool:
         """False at the last keyframe's own time; looked at before the capture, which ends an older one's life."""
         if self._before is None:
@@ -207,11 +209,22 @@ class Lidar:
     def _pose(self, before: Keyframe, after: Keyframe) -> None:
         self._caster.pose(before, after)
         self._motion.pose(before, after)
+        if self._scene_version != self._scene.version:
+            self._measurement, self._scene_version = self._new_measurement(), self._scene.version
 
     def _fire(self, assembler: Assembler, firings: Firings, rays: RayBatch) -> list[Scan]:
         hits = self._motion.with_velocities(self._caster.cast(rays), rays, self._poses.carrier_body)
         returns = self._measurement.measure(firings, hits)
         return assembler.add(firings, rays, hits, returns)
+
+    def _new_measurement(self) -> Measurement:
+        return Measurement(
+            self.profile.range,
+            self.profile.noise,
+            key=make_key(self.seed, self.name),
+            noise=self._noise,
+            geom_reflectivity=self._scene.geom_reflectivity,
+        )
 
     def _new_assembler(self) -> Assembler:
         return Assembler(

@@ -358,3 +358,39 @@ def test_a_scan_and_a_sensor_say_what_they_are_in_one_line(model: mujoco.MjModel
     assert shown.startswith("<Scan 0 of velodyne_vlp16@lidar: ")
     assert "sensor frame, grid 16 x 1809; fields x, y, z, range" in shown
     assert "\n" not in shown
+
+
+def test_a_model_that_changes_is_followed(model: mujoco.MjModel) -> None:
+    """Colour, group and size are noticed by step and by scan; what a fresh sensor would give is given."""
+    changing = mujoco.MjModel.from_xml_string(BOX_ROOM)
+    data = mujoco.MjData(changing)
+    lidar = Lidar(changing, "vlp16", mount="lidar", seed=1)
+    before = lidar.scan(data, 0)
+    changing.geom("wall").rgba[:3] = 0.05
+    changing.geom("left").size[1] = 0.6
+    changing.geom("leg").group[0] = 4
+    fresh = Lidar(changing, "vlp16", mount="lidar", seed=1)
+    after = lidar.scan(data, 0)
+    assert_equal_scans([after], [fresh.scan(data, 0)])
+    assert not np.array_equal(before["intensity"], after["intensity"])
+    changing.geom("right").rgba[3] = 0.0
+    times = np.arange(0.0, 0.21, 0.01)
+    scans = record(changing, lidar, times)
+    assert_equal_scans(scans, record(changing, fresh, times))
+    assert changing.geom("right").id not in scans[0]["geom"]
+
+
+def test_heights_that_change_take_a_refresh() -> None:
+    xml = """<mujoco><asset><hfield name="ground" nrow="4" ncol="4" size="9 9 1 .1"
+      elevation="0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"/></asset><worldbody><geom type="hfield" hfield="ground"/>
+      <body name="mast" pos="0 0 2"><geom size=".01"/></body></worldbody></mujoco>"""
+    ground = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(ground)
+    lidar = Lidar(ground, "vlp16", mount="mast", noise=False)
+    flat = lidar.scan(data, 0)
+    ground.hfield_data[:] = 0.5
+    assert_equal_scans([lidar.scan(data, 0)], [flat])
+    lidar.refresh()
+    raised = lidar.scan(data, 0)
+    assert_equal_scans([raised], [Lidar(ground, "vlp16", mount="mast", noise=False).scan(data, 0)])
+    np.testing.assert_allclose(to_frame(raised, "world")["z"][raised["ring"] < 8], 0.5, rtol=0, atol=EXACT_M)

@@ -46,6 +46,12 @@ class Brute:
     def __init__(self, scene: Scene, *, threads: int | None = None) -> None:
         self._scene = scene
         self._threads = thread_count(threads)
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        """All that hangs on what the scene shows."""
+        scene = self._scene
+        self._version = scene.version
         is_sdf = scene.model.geom_type == mujoco.mjtGeom.mjGEOM_SDF
         self._geoms = _geoms(scene, scene.geom_visible & ~is_sdf)
         self._meshes = _meshes(scene.model)
@@ -53,11 +59,13 @@ class Brute:
         self._flexes = flexes_of(scene)
         self._sdf: MultiRay | None = None
         if (scene.geom_visible & is_sdf).any():
-            self._sdf = MultiRay(scene.only(is_sdf), threads=threads)
+            self._sdf = MultiRay(scene.only(is_sdf), threads=self._threads)
 
     def pose(self, before: Keyframe, after: Keyframe) -> None:
         """Let everything stand as at ``after``."""
         self._scene.pose(before, after)
+        if self._version != self._scene.version:
+            self._make_ready()
         if self._sdf is not None:
             self._sdf.pose(before, after)
 

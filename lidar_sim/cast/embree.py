@@ -56,15 +56,21 @@ class EmbreeCaster:
         # Before open3d, whose TBB is too old for Numba and would be found first by it.
         self._threads = thread_count(threads)
         self._open3d = _open3d()
-        model = scene.model
+        self._sagitta_m = sagitta_m
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        """All that hangs on what the scene shows."""
+        scene, model = self._scene, self._scene.model
+        self._version = scene.version
         self._geoms = np.flatnonzero(scene.geom_visible & (model.geom_type != mujoco.mjtGeom.mjGEOM_SDF))
-        self._surfaces = [geom_triangles(model, int(geom), sagitta_m) for geom in self._geoms]
+        self._surfaces = [geom_triangles(model, int(geom), self._sagitta_m) for geom in self._geoms]
         self.error_m = max((surface.error_m for surface in self._surfaces), default=0.0)
         counts = [len(surface.faces) for surface in self._surfaces]
         self._face_geom = np.repeat(self._geoms, counts).astype(np.int32)
         self._face_is_plane = model.geom_type[self._face_geom] == mujoco.mjtGeom.mjGEOM_PLANE
         self._most_backs = 2 * int((model.geom_type[self._geoms] == mujoco.mjtGeom.mjGEOM_PLANE).sum())
-        self._foreign = Foreign.of(scene, threads)
+        self._foreign = Foreign.of(scene, self._threads)
         self._placement = np.empty(0)
         self.embree: Any = None
 
@@ -76,6 +82,8 @@ class EmbreeCaster:
     def pose(self, before: Keyframe, after: Keyframe) -> None:
         """Let everything stand as at ``after``."""
         self._scene.pose(before, after)
+        if self._version != self._scene.version:
+            self._make_ready()
         if self._foreign is not None:
             self._foreign.pose(before, after)
         position, matrix = after.world.geom_xpos[self._geoms], after.world.geom_xmat[self._geoms]

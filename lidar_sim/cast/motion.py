@@ -44,13 +44,14 @@ class Motion:
     """
 
     def __init__(self, scene: Scene, *, moving_geoms: bool) -> None:
+        self._scene = scene
         model = scene.model
         self._held_phase = _OWN_PHASE if moving_geoms else _LAST_PHASE
         self._movers = _movers(model)
         self._motion = np.zeros((model.nbody, MOTION_SIZE))
         self._moving = np.zeros(model.nbody, np.bool_)
         self._bodies_move = False
-        self._flexes = flexes_of(scene)
+        self._flexes, self._version = flexes_of(scene), scene.version
         self._old_vert: F64 | None = None
         self._span_s = 0.0
 
@@ -58,6 +59,8 @@ class Motion:
         """Find how everything moves from one keyframe to the other (which may be the same one: at rest)."""
         self._span_s = (after.time_ns - before.time_ns) * _S_PER_NS
         self._bodies_move, self._old_vert = False, None
+        if self._version != self._scene.version:
+            self._flexes, self._version = flexes_of(self._scene), self._scene.version
         if self._span_s <= 0.0 or before.world is after.world:
             return
         one, two = before.world, after.world

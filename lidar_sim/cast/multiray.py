@@ -7,6 +7,7 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
+from lidar_sim.cast.bounds import grow_mesh_trees
 from lidar_sim.cast.kernels.grouping import group_by_origin, order_by_group
 from lidar_sim.cast.kernels.mujoco_rays import SIGNATURES, Calls, cast_pieces, cast_pieces_alone
 from lidar_sim.cast.mujoco_c import c_functions
@@ -60,7 +61,6 @@ class MultiRay:
         # mj_multiRay allocates on the stack of its mjData and SDF plugins keep their state there: one a thread.
         self._worlds = [mujoco.MjData(scene.model) for _ in range(self._threads)]
         self._addresses = np.array([world._address for world in self._worlds], np.intp)
-        self._flexes = _visible_flexes(scene)
         self._scratch = np.zeros((self._threads, 3))
         self._may_share = _has_room_for_multi_ray(scene.model)
         calls = c_functions(SIGNATURES)
@@ -72,10 +72,22 @@ class MultiRay:
             geomgroup=scene.geomgroup.ctypes.data,
             static=int(scene.static),
         )
+        self._surface_version = -1
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        """All that hangs on what the scene shows; the addresses of its model stay."""
+        scene = self._scene
+        self._flexes = _visible_flexes(scene)
+        if self._surface_version != scene.surface_version:
+            grow_mesh_trees(scene.model)
+        self._version, self._surface_version = scene.version, scene.surface_version
 
     def pose(self, before: Keyframe, after: Keyframe) -> None:
         """Let everything stand as at ``after``."""
         self._scene.pose(before, after)
+        if self._version != self._scene.version:
+            self._make_ready()
         for world in self._worlds:
             for name in _POSED_ARRAYS:
                 target = getattr(world, name)

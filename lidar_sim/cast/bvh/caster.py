@@ -47,14 +47,22 @@ class BvhCaster:
     def __init__(self, scene: Scene, *, threads: int | None = None) -> None:
         self._scene = scene
         self._threads = thread_count(threads)
-        self._packed = PackedScene(scene)
         self._order = PacketOrder()
         self._room = Room()
-        self._foreign = Foreign.of(scene, threads)
+        self._make_ready(PackedScene(scene))
+
+    def _make_ready(self, packed: PackedScene) -> None:
+        """All that hangs on what the scene shows."""
+        self._packed = packed
+        self._foreign = Foreign.of(self._scene, self._threads)
+        self._version, self._surface_version = self._scene.version, self._scene.surface_version
 
     def pose(self, before: Keyframe, after: Keyframe) -> None:
         """Let geoms stand, or move between two keyframes (which may be the same one)."""
         self._scene.pose(before, after)
+        if self._version != self._scene.version:
+            same_shapes = self._surface_version == self._scene.surface_version
+            self._make_ready(PackedScene(self._scene, self._packed.surfaces if same_shapes else None))
         self._packed.pose(before, after)
         if self._foreign is not None:
             self._foreign.pose(before, after)

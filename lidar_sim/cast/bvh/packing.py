@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 
@@ -44,23 +46,25 @@ class PackedScene:
 
     Args:
         scene: what rays can hit.
+        surfaces: trees over triangles that an earlier one of the same shapes has made.
 
     Raises:
         LidarSimError: the trees are deeper than the kernels' stack.
 
     Attributes:
         table: (TABLE_SIZE,) i64 addresses, see ``kernels.layout``.
+        surfaces: (geom type, number of the mesh or height field) -> its trees.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, surfaces: Mapping[tuple[int, int], Surface] | None = None) -> None:
         model = scene.model
         known = scene.geom_visible & (model.geom_type != _T.mjGEOM_SDF)
         is_plane = model.geom_type == _T.mjGEOM_PLANE
-        self._surfaces = _surfaces(model, known)
+        self.surfaces = _surfaces(model, known, surfaces or {})
         self._bounded_ids = np.flatnonzero(known & ~is_plane).astype(np.int32)
         self._plane_ids = np.flatnonzero(known & is_plane).astype(np.int32)
         self._model = model
-        self._local_boxes = _local_boxes(model, self._surfaces)
+        self._local_boxes = _local_boxes(model, self.surfaces)
         self._pivots = Pivots(model)
         self._body = np.array(scene.geom_body, np.int32)
         self._area = np.inf
@@ -113,7 +117,7 @@ class PackedScene:
         self._area = self._built_area = float(refit_tree(self._nodes, self._parent, self._boxes))
 
     def _check_depth(self, depth: int) -> None:
-        total = depth + max((surface.depth for surface in self._surfaces.values()), default=0)
+        total = depth + max((surface.depth for surface in self.surfaces.values()), default=0)
         if total > DEEPEST:
             raise LidarSimError(f"the trees over this scene have {total} levels; the caster's stack holds {DEEPEST}")
 
@@ -127,7 +131,7 @@ class PackedScene:
         self._records.view(np.int32)[:count, G_MOTION] = -1
         addresses = self._records.view(np.int64)
         for slot, g in enumerate(ids):
-            surface = self._surfaces.get(_surface_key(model, int(g)))
+            surface = self.surfaces.get(_surface_key(model, int(g)))
             if surface is not None:
                 addresses[slot, G_NODES] = surface.nodes.ctypes.data
                 addresses[slot, G_LEAVES] = surface.leaves.ctypes.data
@@ -146,9 +150,11 @@ def _surface_key(model: mujoco.MjModel, geom: int) -> tuple[int, int]:
     return int(model.geom_type[geom]), int(model.geom_dataid[geom])
 
 
-def _surfaces(model: mujoco.MjModel, known: np.ndarray) -> dict[tuple[int, int], Surface]:
+def _surfaces(
+    model: mujoco.MjModel, known: np.ndarray, made: Mapping[tuple[int, int], Surface]
+) -> dict[tuple[int, int], Surface]:
     """Surface of each mesh and height field that a visible geom shows."""
-    surfaces: dict[tuple[int, int], Surface] = {}
+    surfaces = dict(made)
     for g in np.flatnonzero(known):
         key = _surface_key(model, int(g))
         if key in surfaces:

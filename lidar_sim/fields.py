@@ -82,6 +82,8 @@ def select_fields(names: str | tuple[str, ...] | list[str]) -> tuple[Field, ...]
     for name in names:
         if name not in FIELDS:
             raise OptionError(unknown_name("field", name, [*FIELDS, *LAYOUTS]))
+    if not names:
+        raise OptionError("no field is named: name one at least")
     if len(set(names)) != len(names):
         raise OptionError(f"a field is named twice in {', '.join(names)}")
     return tuple(FIELDS[name] for name in names)

@@ -146,7 +146,6 @@ class Lidar:
             OptionError: ``frame`` is negative.
         """
         number = _checked_frame(self._next_still_frame if frame is None else frame)
-        self._next_still_frame = number + 1
         keyframe = self._still_poses.capture(data)
         assembler = self._new_assembler()
         assembler.note_pose(keyframe)
@@ -155,6 +154,7 @@ class Lidar:
         scans: list[Scan] = []
         for firings, rays in self._scheduler.at(keyframe, first, last):
             scans += self._fire(assembler, firings, rays)
+        self._next_still_frame = number + 1
         return scans[0]
 
     def read(self) -> Scan | None:
@@ -258,6 +258,8 @@ class DepthCamera(Lidar):
 
 
 def _checked_frame(frame: int) -> int:
+    if isinstance(frame, bool) or not isinstance(frame, int | np.integer):
+        raise OptionError(f"frame must be a whole number, found {frame!r}")
     if frame < 0:
         raise OptionError(f"frame must be 0 or more, found {frame}")
     return frame

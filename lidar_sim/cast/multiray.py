@@ -13,7 +13,7 @@ from lidar_sim.cast.kernels.mujoco_rays import SIGNATURES, Calls, cast_pieces, c
 from lidar_sim.cast.mujoco_c import c_functions
 from lidar_sim.cast.rays import check_rays, empty_rays, to_hits
 from lidar_sim.cast.scene import Scene
-from lidar_sim.cast.threads import thread_count, use_threads
+from lidar_sim.cast.threads import thread_count, use_threads, works_alone
 from lidar_sim.records import I32, I64, Hits, Keyframe, RayBatch
 
 # From so many rays per origin on, mj_multiRay spares more than its set-up costs (measured: 46 to 50, at 72 and
@@ -118,7 +118,7 @@ class MultiRay:
         rays = empty_rays(origin, direction)
         work = (self._calls, self._addresses, rays, start, stop, shared_from, self._flexes, self._scratch)
         pairs = len(origin) * len(self._scene.geom_body)
-        if self._threads == 1 or len(start) <= 1 or pairs < _WORTH_THREADS:
+        if works_alone(self._threads) or len(start) <= 1 or pairs < _WORTH_THREADS:
             cast_pieces_alone(*work)
         else:
             with use_threads(self._threads):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
 
 from lidar_sim.errors import OptionError
 from lidar_sim.jit import get_num_threads, set_num_threads
@@ -21,6 +23,19 @@ def thread_count(threads: int | None) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise OptionError(f"threads is {threads!r}; valid: whole numbers from 1, or None for all {available}")
     return min(threads, available)
+
+
+def works_alone(threads: int) -> bool:
+    """True where a caster must stay on the calling thread: it has only that one, or the process was forked.
+
+    GNU OpenMP ends a forked process that starts threads after its parent did.
+    """
+    return threads == 1 or _forked.is_set()
+
+
+_forked = Event()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked.set)
 
 
 @contextmanager

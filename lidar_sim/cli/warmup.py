@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from collections.abc import Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -41,25 +39,24 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     """Scan and step each device once in the bundled room."""
     from lidar_sim import jit
-    from lidar_sim.cli.compiling import kernels_in_cache
     from lidar_sim.cli.progress import step_bar
 
-    start, before = perf_counter(), kernels_in_cache()
+    start, kernels = perf_counter(), 0
     # All of them at once, so that a device or caster that is none is told before minutes of compiling.
     sensors = [_mounted(device, args.caster) for device in args.devices]
     with step_bar("compiling") as show:
+
+        def tell() -> None:
+            nonlocal kernels
+            kernels += 1
+            show(done, len(sensors), f"{lidar.profile.name}, kernel {kernels}")
+
         for done, (lidar, model, data) in enumerate(sensors):
-            count = itertools.count(1)
-
-            def tell(done: int = done, name: str = lidar.profile.name, count: Iterator[int] = count) -> None:
-                show(done, len(sensors), f"{name}, kernel {next(count)}")
-
             show(done, len(sensors), lidar.profile.name)
             with jit.told_of_compiling(tell):
                 _exercise(lidar, model, data)
         show(len(sensors), len(sensors), "")
-    made = kernels_in_cache() - before
-    what = f"compiled {made} kernels" if made else f"all {before} kernels were there"
+    what = f"compiled {kernels} kernels" if kernels else "all kernels were there"
     print(f"{what}, {perf_counter() - start:.1f} s; cache: {jit.cache_folder()}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import mujoco
@@ -63,6 +64,8 @@ def _read(path: Path) -> tuple[F64, F64]:
         return _read_npz(path) if path.suffix == ".npz" else _read_csv(path)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, EOFError, zipfile.BadZipFile, TypeError) as error:
+        raise ScenarioError(f"{path}: not a {path.suffix} log: {type(error).__name__}") from None
 
 
 def _read_npz(path: Path) -> tuple[F64, F64]:

@@ -13,7 +13,8 @@ from lidar_sim.cast.bvh.packing import PackedScene
 from lidar_sim.cast.bvh.room import Room
 from lidar_sim.cast.rays import check_rays
 from lidar_sim.cast.scene import Scene
-from lidar_sim.cast.threads import thread_count, use_threads
+from lidar_sim.cast.threads import thread_count, use_threads, works_alone
+from lidar_sim.errors import LidarSimError
 from lidar_sim.records import F64, Hits, Keyframe, RayBatch
 
 # Below it, waking the other threads costs more than they save.
@@ -21,6 +22,8 @@ _SERIAL_RAYS = 1024
 # So fine that threads end together, so coarse that handing out parts is not felt.
 _RAYS_PER_PART = 512
 _MOST_PARTS = 256
+# Boxes are f32: far beyond it they would overflow, and a tree of such boxes leads nowhere.
+_REACH_M = 1e18
 
 
 class BvhCaster:
@@ -59,6 +62,8 @@ class BvhCaster:
 
     def pose(self, before: Keyframe, after: Keyframe) -> None:
         """Let geoms stand, or move between two keyframes (which may be the same one)."""
+        for keyframe in (before, after):
+            _check_reach("a geom stands", keyframe.world.geom_xpos)
         self._scene.pose(before, after)
         if self._version != self._scene.version:
             same_shapes = self._surface_version == self._scene.surface_version
@@ -75,6 +80,7 @@ class BvhCaster:
         """
         _ = self._scene.world
         origin, direction = check_rays(rays)
+        _check_reach("a ray starts", origin)
         hits = self._cast_known(origin, direction, np.ascontiguousarray(rays.phase, np.float64))
         return hits if self._foreign is None else self._foreign.nearer(hits, rays)
 
@@ -86,9 +92,16 @@ class BvhCaster:
         results = (hits.distance, hits.geom, hits.body, hits.normal, hits.cos_incidence)
         work = (self._packed.table, order, (origin, direction, phase), results, packed)
         parts = min(-(-len(direction) // _RAYS_PER_PART), _MOST_PARTS)
-        if self._threads == 1 or len(direction) < _SERIAL_RAYS:
+        if works_alone(self._threads) or len(direction) < _SERIAL_RAYS:
             cast_serial(*work)
         else:
             with use_threads(self._threads):
                 cast_parallel(*work, parts)
         return hits
+
+
+def _check_reach(what: str, position: F64) -> None:
+    if len(position) and np.abs(position).max() > _REACH_M:
+        raise LidarSimError(
+            f"{what} {np.abs(position).max():g} m from the origin of the world; valid: up to {_REACH_M:g} m"
+        )

@@ -39,6 +39,9 @@ def _load_patient_threads() -> None:
 
 
 _load_patient_threads()
+if "NUMBA_THREADING_LAYER_PRIORITY" not in os.environ:
+    # TBB first, as Numba has it, warns wherever another library (open3d) brought an older TBB along.
+    numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
 __all__ = [
     "CFunction",

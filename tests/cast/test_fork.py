@@ -21,7 +21,7 @@ def total(_):
 
 expected = total(0)
 with multiprocessing.get_context("fork").Pool(1) as pool:
-    assert pool.map_async(total, [0]).get(timeout=100) == [expected]
+    assert pool.map_async(total, [0]).get(timeout=500) == [expected]
 """
 
 
@@ -29,6 +29,6 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 @pytest.mark.parametrize("caster", ["multiray", "bvh"])
 def test_a_forked_worker_casts_what_its_parent_does(caster: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, caster], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, caster], capture_output=True, text=True, timeout=900, check=False
     )
     assert run.returncode == 0, run.stderr

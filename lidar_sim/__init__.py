@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lidar_sim.export import write
     from lidar_sim.profile import DeviceProfile, load_profile, shipped_profiles
     from lidar_sim.records import Hits, PoseTrack, Scan
-    from lidar_sim.simulator import DepthCamera, Lidar
+    from lidar_sim.simulator import DepthCamera, Lidar, Rig
 
 try:
     __version__ = version("lidar-sim")
@@ -42,6 +42,7 @@ _ROOM_OF = {
     "Lidar": "simulator",
     "LidarSimError": "errors",
     "PoseTrack": "records",
+    "Rig": "simulator",
     "Scan": "records",
     "VoxelMap": "cloud",
     "accumulate": "cloud",
@@ -60,6 +61,7 @@ __all__ = [
     "Lidar",
     "LidarSimError",
     "PoseTrack",
+    "Rig",
     "Scan",
     "VoxelMap",
     "__version__",

@@ -57,6 +57,8 @@ class Keyframe:
     """(4,) w x y z, rotation of T_world_sensor."""
     world: mujoco.MjData
     """Private MjData with the kinematics of this instant; to be read only."""
+    capture: int = 0
+    """Number of the capture: keyframes with the same one show the same world. 0 = not numbered."""
 
 
 @dataclass(frozen=True, slots=True)

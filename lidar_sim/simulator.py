@@ -1,23 +1,23 @@
-"""A device on a MuJoCo model: the whole pipeline in one screen."""
+"""Devices on a MuJoCo model: the whole pipeline in one screen, and several of them in one rig."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
-from lidar_sim.cast import Motion, Scene, make_caster
+from lidar_sim.cast import Views
 from lidar_sim.cloud import Assembler
-from lidar_sim.errors import OptionError, TimeError
+from lidar_sim.errors import ModelError, OptionError, TimeError
 from lidar_sim.measure import Measurement
 from lidar_sim.pattern import make_pattern
 from lidar_sim.profile import DeviceProfile, load_profile
 from lidar_sim.records import F64, Firings, Keyframe, RayBatch, Scan
 from lidar_sim.rng import make_key
-from lidar_sim.schedule import PoseSource, Scheduler
+from lidar_sim.schedule import Kinematics, PoseSource, Scheduler
 from lidar_sim.schedule.clock import simulation_ns
 
 
@@ -45,10 +45,11 @@ class Lidar:
         keep_misses: keep a NaN row for each beam without a return.
         threads: threads of the caster, None = all cores.
         name: name of the sensor, tells apart the noise of equal devices; None = device name and mount.
+        rig: what is shared with other sensors on the model; ``Rig.lidar`` gives it.
 
     Raises:
         ProfileError: unknown device or mode, or a faulty profile.
-        ModelError: unknown or ambiguous mount or body.
+        ModelError: unknown or ambiguous mount or body, or a rig of another model.
         OptionError: an option outside its valid values.
     """
 
@@ -69,9 +70,11 @@ class Lidar:
         keep_misses: bool = False,
         threads: int | None = None,
         name: str | None = None,
+        rig: Rig | None = None,
     ) -> None:
-        if not isinstance(model, mujoco.MjModel):
-            raise OptionError(f"model must be a compiled mujoco.MjModel, found {type(model).__name__}")
+        shared = rig if rig is not None else Rig(model)
+        if shared.model is not model:
+            raise ModelError("the rig is of another model: give rig.model, or use rig.lidar")
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise OptionError(f"seed must be a whole number, found {seed!r}")
         self.profile = device if isinstance(device, DeviceProfile) else load_profile(device, mode)
@@ -80,14 +83,18 @@ class Lidar:
         self._mode = mode if mode is not None else self.profile.default_mode
         self._noise = noise
         self.pattern = make_pattern(self.profile, seed)
-        self._poses = PoseSource(model, mount, offset)
+        self._poses = PoseSource(model, mount, offset, shared.kinematics)
         # Stills have their own, for a capture ends the life of the one before the last.
-        self._still_poses = PoseSource(model, mount, offset)
+        self._still_poses = PoseSource(model, mount, offset, shared.kinematics)
         self._scheduler = Scheduler(self.pattern, motion=motion)
-        self._scene = Scene(model, carrier_body=self._poses.carrier_body, exclude=exclude, geomgroups=geomgroups)
-        self._caster = make_caster(caster, self._scene, threads=threads)
-        self._motion = Motion(self._scene, moving_geoms=self._caster.moving_geoms)
-        self._measurement, self._scene_version = self._new_measurement(), self._scene.version
+        self._view = shared.views.view(
+            carrier_body=self._poses.carrier_body,
+            exclude=exclude,
+            geomgroups=geomgroups,
+            caster=caster,
+            threads=threads,
+        )
+        self._measurement, self._scene_version = self._new_measurement(), self._view.scene.version
         self._keep_misses = keep_misses
         self._assembler = self._new_assembler()
         self._before: Keyframe | None = None
@@ -96,7 +103,7 @@ class Lidar:
         self._first_frame = 0
 
     def __repr__(self) -> str:
-        caster, mode = self._caster.name, self._mode or "its only mode"
+        caster, mode = self._view.caster, self._mode or "its only mode"
         return f"<{type(self).__name__} {self.name}: {self.profile.title}, {mode}, caster {caster}, seed {self.seed}>"
 
     @property
@@ -117,7 +124,10 @@ class Lidar:
         """
         if not self._is_later(data):
             return []
-        before, after = self._before, self._poses.capture(data)
+        return self._advance(self._poses.capture(data))
+
+    def _advance(self, after: Keyframe) -> list[Scan]:
+        before = self._before
         if before is None:
             self._power_on(after)
             return []
@@ -145,8 +155,11 @@ class Lidar:
         Raises:
             OptionError: ``frame`` is negative.
         """
-        number = _checked_frame(self._next_still_frame if frame is None else frame)
-        keyframe = self._still_poses.capture(data)
+        number = None if frame is None else _checked_frame(frame)
+        return self._still(self._still_poses.capture(data), number)
+
+    def _still(self, keyframe: Keyframe, frame: int | None) -> Scan:
+        number = self._next_still_frame if frame is None else frame
         assembler = self._new_assembler()
         assembler.note_pose(keyframe)
         self._pose(keyframe, keyframe)
@@ -190,7 +203,7 @@ class Lidar:
         All else is noticed without a call: geom groups, colours and alphas, materials, sizes, where geoms are in their
         bodies, poses of joints and mocap bodies.
         """
-        self._scene.refresh()
+        self._view.scene.refresh()
 
     def _is_later(self, data: mujoco.MjData) -> bool:
         """False at the last keyframe's own time; looked at before the capture, which ends an older one's life."""
@@ -207,13 +220,12 @@ class Lidar:
         self._assembler.note_pose(keyframe)
 
     def _pose(self, before: Keyframe, after: Keyframe) -> None:
-        self._caster.pose(before, after)
-        self._motion.pose(before, after)
-        if self._scene_version != self._scene.version:
-            self._measurement, self._scene_version = self._new_measurement(), self._scene.version
+        self._view.pose(before, after)
+        if self._scene_version != self._view.scene.version:
+            self._measurement, self._scene_version = self._new_measurement(), self._view.scene.version
 
     def _fire(self, assembler: Assembler, firings: Firings, rays: RayBatch) -> list[Scan]:
-        hits = self._motion.with_velocities(self._caster.cast(rays), rays, self._poses.carrier_body)
+        hits = self._view.cast(rays, self._poses.carrier_body)
         returns = self._measurement.measure(firings, hits)
         return assembler.add(firings, rays, hits, returns)
 
@@ -223,7 +235,7 @@ class Lidar:
             self.profile.noise,
             key=make_key(self.seed, self.name),
             noise=self._noise,
-            geom_reflectivity=self._scene.geom_reflectivity,
+            geom_reflectivity=self._view.scene.geom_reflectivity,
         )
 
     def _new_assembler(self) -> Assembler:
@@ -234,7 +246,7 @@ class Lidar:
             planar=self.profile.range.planar,
             keep_misses=self._keep_misses,
             T_body_sensor=self._poses.T_body_sensor,
-            info={"seed": self.seed, "mode": self._mode, "caster": self._caster.name, "noise": self._noise},
+            info={"seed": self.seed, "mode": self._mode, "caster": self._view.caster, "noise": self._noise},
         )
 
 
@@ -255,6 +267,90 @@ class DepthCamera(Lidar):
     def depth_image(self, scan: Scan) -> F64:
         """Planar depth (H, W) m of a scan of this camera, 0 where invalid, row 0 at the top."""
         return np.nan_to_num(scan.organized("depth"), nan=0.0)
+
+
+Sensor = TypeVar("Sensor", bound=Lidar)
+
+
+class Rig:
+    """Several sensors on one model that share what they can, so that a step costs one refresh for all of them.
+
+    The poses of a step are computed once, and sensors that see the same (by exclusion, groups, caster and threads)
+    share one scene, posed once. What the sensors give is, bit for bit, what each would give by itself.
+
+    Args:
+        model: the compiled model.
+
+    Raises:
+        OptionError: no compiled model.
+
+    Attributes:
+        model: as given.
+        sensors: in the order they were made.
+        kinematics: poses of the bodies, for all sensors.
+        views: what the sensors see.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        if not isinstance(model, mujoco.MjModel):
+            raise OptionError(f"model must be a compiled mujoco.MjModel, found {type(model).__name__}")
+        self.model = model
+        self.sensors: list[Lidar] = []
+        self.kinematics = Kinematics(model)
+        self.views = Views(model)
+
+    def lidar(self, device: str | Path | DeviceProfile, *, mount: str, **options: Any) -> Lidar:
+        """A new sensor of the rig; arguments and errors as of ``Lidar``.
+
+        Raises:
+            OptionError: the rig has a sensor of that name.
+        """
+        return self._add(Lidar(self.model, device, mount=mount, rig=self, **options))
+
+    def depth_camera(self, device: str | Path | DeviceProfile, *, mount: str, **options: Any) -> DepthCamera:
+        """A new camera of the rig; arguments and errors as of ``DepthCamera``.
+
+        Raises:
+            OptionError: the rig has a sensor of that name.
+        """
+        return self._add(DepthCamera(self.model, device, mount=mount, rig=self, **options))
+
+    def _add(self, sensor: Sensor) -> Sensor:
+        if sensor.name in (other.name for other in self.sensors):
+            raise OptionError(f"the rig has a sensor {sensor.name!r} already: give each its own name=")
+        self.sensors.append(sensor)
+        return sensor
+
+    def step(self, data: mujoco.MjData) -> list[Scan]:
+        """``Lidar.step`` of all sensors; ``scan.sensor`` tells whose a scan is.
+
+        Raises:
+            TimeError: ``data.time`` went backwards (before anything was fired); call ``reset()``.
+        """
+        later = [sensor for sensor in self.sensors if sensor._is_later(data)]
+        if not later:
+            return []
+        snapshot = self.kinematics.capture(data)
+        return [scan for sensor in later for scan in sensor._advance(sensor._poses.at(snapshot))]
+
+    def scan(self, data: mujoco.MjData, frame: int | None = None) -> list[Scan]:
+        """``Lidar.scan`` of all sensors, one scan each, in the order of ``sensors``.
+
+        Raises:
+            OptionError: ``frame`` is negative.
+        """
+        number = None if frame is None else _checked_frame(frame)
+        snapshot = self.kinematics.capture(data)
+        return [sensor._still(sensor._still_poses.at(snapshot), number) for sensor in self.sensors]
+
+    def reset(self) -> None:
+        """Switch all sensors off; the next ``step`` begins with frame 0."""
+        for sensor in self.sensors:
+            sensor.reset()
+
+    def refresh(self) -> None:
+        """Read the model anew, as ``Lidar.refresh``, for all sensors."""
+        self.views.refresh()
 
 
 def _checked_frame(frame: int) -> int:

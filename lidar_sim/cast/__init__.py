@@ -9,6 +9,7 @@ from lidar_sim.cast.motion import Motion
 from lidar_sim.cast.multiray import MultiRay
 from lidar_sim.cast.scene import Scene
 from lidar_sim.cast.table import CASTERS, EXACT_CASTERS, gives_faces, make_caster, tolerance_m
+from lidar_sim.cast.view import View, Views
 
 __all__ = [
     "CASTERS",
@@ -18,6 +19,8 @@ __all__ = [
     "Motion",
     "MultiRay",
     "Scene",
+    "View",
+    "Views",
     "cast_rays",
     "gives_faces",
     "make_caster",

@@ -68,7 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     """Scan, write, draw, and say what was found."""
     _check_outputs(args)
-    from lidar_sim.scenario.images import check_image, image_field
+    from lidar_sim.scenario.offers import check_image, image_field
     from lidar_sim.scenario.world import build_model, initial_data
     from lidar_sim.simulator import Lidar
 

@@ -17,7 +17,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to be written in binary, which takes its name only when the block ends without an error.
 
     Until then it is a hidden ``.part`` file in the same folder; it is removed whatever goes wrong, an
-    interrupt from the keyboard too. A file of that name is replaced, a link is written through.
+    interrupt from the keyboard too. A file of that name is replaced, a link is written through; a device or
+    a pipe is refused, since a rename would put a plain file in its place.
 
     Args:
         path: of the file; its folder must exist.
@@ -42,13 +43,15 @@ def writable_path(path: str | os.PathLike[str]) -> Path:
     """The real path of a file to be written.
 
     Raises:
-        ExportError: no such folder, or a folder stands in its place.
+        ExportError: no such folder, or what stands in its place is no regular file.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise ExportError(f"cannot write {os.fspath(path)}: there is no folder {target.parent}")
     if target.is_dir():
         raise ExportError(f"cannot write {os.fspath(path)}: it is a folder")
+    if target.exists() and not target.is_file():
+        raise ExportError(f"cannot write {os.fspath(path)}: it is no regular file")
     return target
 
 

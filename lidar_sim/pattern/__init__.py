@@ -15,6 +15,9 @@ from lidar_sim.profile.schema import DeviceProfile
 
 __all__ = ["PATTERNS", "Pattern", "make_pattern"]
 
+# Times within a frame are u32 ns in scans and files; a free-running frame is up to one sequence longer than nominal.
+_LONGEST_FRAME_NS = 4_200_000_000
+
 PATTERNS: dict[str, Callable[[Any, int], Pattern]] = {
     "spinning_free": FreeSpinning,
     "spinning_locked": LockedSpinning,
@@ -36,6 +39,12 @@ def make_pattern(profile: DeviceProfile, seed: int = 0) -> Pattern:
         ProfileError: the profile describes a device that cannot work.
     """
     try:
-        return PATTERNS[profile.pattern.kind](profile.pattern, seed)
+        pattern = PATTERNS[profile.pattern.kind](profile.pattern, seed)
     except ProfileError as error:
         raise ProfileError(f"{profile.name}: {error}") from None
+    if pattern.frame_period_ns >= _LONGEST_FRAME_NS:
+        raise ProfileError(
+            f"{profile.name}: a frame lasts {pattern.frame_period_ns * 1e-9:g} s; "
+            f"valid: below {_LONGEST_FRAME_NS * 1e-9:g} s"
+        )
+    return pattern

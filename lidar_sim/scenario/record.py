@@ -18,9 +18,9 @@ from lidar_sim.jit import numba_version
 from lidar_sim.profile import DeviceProfile
 from lidar_sim.records import Scan
 from lidar_sim.scenario.config import OutputConfig, ScenarioConfig
-from lidar_sim.scenario.images import check_image, image_field
 from lidar_sim.scenario.load import effective_beside, save_scenario
 from lidar_sim.scenario.motion import Motion
+from lidar_sim.scenario.offers import check_fields, check_image, image_field
 from lidar_sim.scenario.recording import Recording
 from lidar_sim.scenario.stage import set_stage
 from lidar_sim.scenario.world import initial_data, model_digest
@@ -154,7 +154,7 @@ def record(
         started: called once when the folder is ready, before the first step.
 
     Raises:
-        OptionError: images of a device that has none.
+        OptionError: a field that a device does not give, or images of a device that has none.
         ScenarioError: no duration, equal names, a motion that cannot go on, or a folder that is not empty.
     """
     duration_s = duration_s if duration_s is not None else motion.duration_s
@@ -163,8 +163,7 @@ def record(
     outputs = outputs if outputs is not None else OutputConfig()
     steps = round(duration_s / model.opt.timestep)
     names = _file_names(sensors)
-    for sensor in sensors if "png" in outputs.formats else ():
-        check_image(sensor.profile, image_field(outputs.fields))
+    _check_outputs(sensors, outputs)
     data = initial_data(model, keyframe)
     manifest = _manifest(model, sensors, names, outputs, steps, about or {})
     recording = Recording(out_dir, manifest, names, outputs, overwrite=overwrite, resume=resume)
@@ -201,6 +200,14 @@ def _drive(
         if progress is not None:
             frames = sum(recording.finished.values())
             progress(Progress(data.time, steps * model.opt.timestep, frames, points))
+
+
+def _check_outputs(sensors: Sequence[Sensor], outputs: OutputConfig) -> None:
+    for sensor in sensors:
+        if set(outputs.formats) != {"png"}:
+            check_fields(sensor.profile, outputs.fields)
+        if "png" in outputs.formats:
+            check_image(sensor.profile, image_field(outputs.fields))
 
 
 def _file_names(sensors: Sequence[Sensor]) -> list[str]:

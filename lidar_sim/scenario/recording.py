@@ -17,7 +17,7 @@ from lidar_sim.export import TumWriter, whole_file, write
 from lidar_sim.export.tum import tum_line
 from lidar_sim.records import F64, Scan
 from lidar_sim.scenario.config import OutputConfig
-from lidar_sim.scenario.images import image_field
+from lidar_sim.scenario.offers import image_field
 from lidar_sim.transforms import interpolate_poses
 
 MANIFEST = "manifest.json"

@@ -163,3 +163,14 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == OLD
     others = [entry for entry in tmp_path.iterdir() if entry != path]
     assert all(entry.suffix == ".part" and entry.name.startswith(".") for entry in others)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("through_link", [False, True])
+def test_a_pipe_is_refused_and_stays_a_pipe(tmp_path: Path, make_scan: MakeScan, through_link: bool) -> None:
+    os.mkfifo(tmp_path / "pipe.pcd")
+    (tmp_path / "link.pcd").symlink_to("pipe.pcd")
+    with pytest.raises(ExportError, match="it is no regular file"):
+        write(make_scan(), tmp_path / ("link.pcd" if through_link else "pipe.pcd"))
+    assert (tmp_path / "pipe.pcd").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.pcd", "pipe.pcd"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import getpass
 import hashlib
 import importlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,6 +62,8 @@ __all__ = [
     "types",
 ]
 
+_PACKAGE = Path(__file__).resolve().parent
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Plain fastmath would break isnan/isinf, by which misses are told from hits.
@@ -72,41 +76,69 @@ def numba_version() -> str:
     return str(numba.__version__)
 
 
-def _sources_digest() -> str:
-    """Hash of the Numba version and of every source file that defines kernels.
+@functools.cache
+def _imported(module: str) -> frozenset[str]:
+    """The modules of this package that one names in its imports; in the file's text, for nothing may be loaded here."""
+    text = _source(module).read_text(encoding="utf-8")
+    named = re.findall(r"^\s*from (lidar_sim[\w.]*) import (\([^)]*\)|.+)$", text, re.MULTILINE)
+    parts = {f"{package}.{name}" for package, names in named for name in re.findall(r"\w+", names)}
+    return frozenset(name for name in parts | {package for package, _ in named} if _source(name).is_file())
+
+
+def _source(module: str) -> Path:
+    path = _PACKAGE.parent.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@functools.cache
+def sources_digest(module: str) -> str:
+    """Hash of the Numba version and of every source file that a module of kernels is made of.
 
     Numba's own cache looks at the decorated file only: an edit in a function it calls from another file
     would silently bring back the old machine code.
     """
+    known, to_read = {"lidar_sim.jit"}, {module}
+    while to_read:
+        known |= to_read
+        to_read = {name for one in to_read for name in _imported(one)} - known
     digest = hashlib.sha256(numba.__version__.encode())
-    package = Path(__file__).resolve().parent
-    for source in sorted(package.rglob("*.py")):
-        text = source.read_bytes()
-        if source.name == "jit.py" or b"lidar_sim.jit" in text:
-            digest.update(source.relative_to(package).as_posix().encode())
-            digest.update(text)
+    for name in sorted(known):
+        digest.update(name.encode())
+        digest.update(_source(name).read_bytes())
     return digest.hexdigest()[:16]
-
-
-_DIGEST = _sources_digest()
 
 
 @functools.cache
 def cache_folder() -> Path:
-    """Folder of the compiled kernels; named after a hash of their sources.
+    """Folder of the compiled kernels; those of each module lie in one named after a hash of their sources.
 
     ``LIDAR_SIM_CACHE_DIR`` moves it; otherwise it lies in the user's cache folder, or, where that cannot
     be written (a read-only home), in the system's folder for temporary files.
     """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     base = os.environ.get("LIDAR_SIM_CACHE_DIR") or os.path.join(home, "lidar_sim")
-    folder = Path(base) / f"kernels-{_DIGEST}"
+    folder = Path(base).expanduser() / "kernels"
+    if _is_ours(folder):
+        return folder
+    shared = temporary_cache_folder()
+    return shared if _is_ours(shared) else Path(tempfile.mkdtemp(prefix=f"{shared.name}-"))
+
+
+def temporary_cache_folder() -> Path:
+    """Where the kernels go when the user's own folders cannot be written: one place per user, found again."""
+    user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()
+    return Path(tempfile.gettempdir()) / f"lidar_sim-kernels-{user}"
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder can be written, and by nobody else: what lies in it will be executed."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return folder
+            state = folder.stat()
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="lidar_sim-kernels-"))
+        return False
+    return not hasattr(os, "getuid") or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
 
 
 def _decorate(function: F, **flags: Any) -> F:
@@ -115,7 +147,7 @@ def _decorate(function: F, **flags: Any) -> F:
     The folder is set for this decoration only, so that other users of Numba in the process keep theirs.
     """
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = before or str(cache_folder())
+    numba.config.CACHE_DIR = before or str(cache_folder() / sources_digest(function.__module__))
     try:
         return numba.njit(cache=True, **{**_FLAGS, **flags})(function)  # type: ignore[no-any-return]
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -152,7 +151,7 @@ def _warnings(sections: dict[str, dict[str, str]]) -> Iterator[str]:
         yield "NUMBA_CACHE_DIR is set: Numba may bring back old machine code after an edit of lidar_sim"
     cache = sections["threads and cache"]
     if cache.get("cache folder", "").startswith(_temporary_folder()) and "LIDAR_SIM_CACHE_DIR" not in os.environ:
-        yield "the cache folder is temporary: kernels are compiled in every process; set LIDAR_SIM_CACHE_DIR"
+        yield "the cache folder is temporary, kernels will be compiled again; set LIDAR_SIM_CACHE_DIR"
     if "numba" in cache:
         yield "Numba cannot be imported, so nothing can be simulated"
     if any(not value.isdigit() or value == "0" for value in sections["bundled"].values()):
@@ -160,4 +159,6 @@ def _warnings(sections: dict[str, dict[str, str]]) -> Iterator[str]:
 
 
 def _temporary_folder() -> str:
-    return os.path.join(tempfile.gettempdir(), "lidar_sim-kernels-")
+    from lidar_sim import jit
+
+    return str(jit.temporary_cache_folder())

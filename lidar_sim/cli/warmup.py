@@ -20,7 +20,7 @@ EXAMPLES = (
     ("lidar-sim warmup --devices vlp16 --caster brute", "one device, another caster"),
 )
 NOTES = """the cache:
-  Kernels lie in a folder named after a hash of their sources, in the user's cache folder, or in LIDAR_SIM_CACHE_DIR
+  Kernels lie in folders named after a hash of their sources, in the user's cache folder, or in LIDAR_SIM_CACHE_DIR
   (`lidar-sim doctor` shows where). A later run with other options may still compile a kernel or two. An image of a
   container that has run this command starts without compiling, on the same kind of processor."""
 

@@ -57,7 +57,6 @@ __all__ = [
     "parallel_jit",
     "prange",
     "set_num_threads",
-    "strict_inline_jit",
     "strict_jit",
     "types",
 ]
@@ -90,14 +89,20 @@ def _source(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
+def _every_module() -> set[str]:
+    paths = (path.relative_to(_PACKAGE.parent).with_suffix("") for path in _PACKAGE.rglob("*.py"))
+    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
+
+
 @functools.cache
 def sources_digest(module: str) -> str:
     """Hash of the Numba version and of every source file that a module of kernels is made of.
 
     Numba's own cache looks at the decorated file only: an edit in a function it calls from another file
-    would silently bring back the old machine code.
+    would silently bring back the old machine code. A module from outside may call any of ours.
     """
-    known, to_read = {"lidar_sim.jit"}, {module}
+    ours = module.split(".", maxsplit=1)[0] == _PACKAGE.name
+    known, to_read = {"lidar_sim.jit"}, {module} if ours else _every_module()
     while to_read:
         known |= to_read
         to_read = {name for one in to_read for name in _imported(one)} - known
@@ -160,18 +165,17 @@ def jit(function: F) -> F:
 
 
 def inline_jit(function: F) -> F:
-    """Small kernel that LLVM shall inline into its callers."""
-    return _decorate(function, forceinline=True)
+    """Small kernel that is written into its callers before types are found, and takes on their flags.
+
+    So it is compiled where it is used and nowhere else: LLVM's own inlining would compile it once for itself and again
+    in every function above it.
+    """
+    return _decorate(function, inline="always")
 
 
 def strict_jit(function: F) -> F:
     """``jit`` without contraction or reciprocals: the same formula rounds alike wherever it stands."""
     return _decorate(function, fastmath=False)
-
-
-def strict_inline_jit(function: F) -> F:
-    """``strict_jit`` that LLVM shall inline into its callers, where it stays strict."""
-    return _decorate(function, fastmath=False, forceinline=True)
 
 
 def parallel_jit(function: F) -> F:

@@ -49,6 +49,13 @@ def test_an_edit_elsewhere_leaves_them_where_they_are(edited, module):
     assert before == after
 
 
+@pytest.mark.parametrize("module", [CALLEE, STRANGER, "lidar_sim.simd.lanes"])
+@pytest.mark.parametrize("outside", ["__main__", "tests.of_kernels"])
+def test_kernels_written_outside_the_package_depend_on_all_of_it(edited, module, outside):
+    before, after = edited(module, of=outside)
+    assert before != after
+
+
 def test_a_callee_of_a_callee_counts(edited):
     before, after = edited("lidar_sim.simd.lanes", of="lidar_sim.cast.bvh.kernels.packets")
     assert before != after

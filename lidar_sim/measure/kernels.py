@@ -65,12 +65,14 @@ def draw_errors(index, key, range_std_m, angle_std_rad, dropout_ratio):  # type:
     if range_std_m > 0.0 or angle_std_rad > 0.0 or dropout_ratio > 0.0:
         uniform = draw_many(key, index, NOISE_STREAM)
         if range_std_m > 0.0:
-            range_m[:] = range_std_m * normals_of(uniform[0])
-        if dropout_ratio > 0.0:
-            lost[:] = uniform[1] < dropout_ratio
+            range_m = normals_of(uniform[0])
         if angle_std_rad > 0.0:
-            a[:] = angle_std_rad * normals_of(uniform[2])
-            b[:] = angle_std_rad * normals_of(uniform[3])
+            a, b = normals_of(uniform[2]), normals_of(uniform[3])
+        for i in range(n):
+            range_m[i] *= range_std_m
+            lost[i] = uniform[1, i] < dropout_ratio
+            a[i] *= angle_std_rad
+            b[i] *= angle_std_rad
     return range_m, lost, a, b
 
 

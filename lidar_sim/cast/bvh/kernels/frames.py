@@ -26,11 +26,11 @@ from lidar_sim.cast.bvh.kernels.layout import (
     T_MOTIONS,
 )
 from lidar_sim.cast.bvh.kernels.shapes import dot
-from lidar_sim.jit import strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, strict_jit
 from lidar_sim.simd import fma, load8_f64, load_f64, load_i32, load_i64, splat8
 
 
-@strict_inline_jit
+@inline_jit
 def _into(record, x, y, z):
     """World vectors in the frame of a geom at rest."""
     return (
@@ -40,7 +40,7 @@ def _into(record, x, y, z):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _out_of(record, x, y, z):
     """The way back."""
     return (
@@ -50,7 +50,7 @@ def _out_of(record, x, y, z):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _sine_cosine(x):
     """Of angles in 0..pi/2, to 3e-16: the Taylor series, whose next terms are below that."""
     square = x * x
@@ -69,7 +69,7 @@ def _sine_cosine(x):
     return sine * x, cosine
 
 
-@strict_inline_jit
+@inline_jit
 def _turned(w, ux, uy, uz, x, y, z):
     """Vectors turned by unit quaternions w, u."""
     tx, ty, tz = 2.0 * (uy * z - uz * y), 2.0 * (uz * x - ux * z), 2.0 * (ux * y - uy * x)
@@ -80,7 +80,7 @@ def _turned(w, ux, uy, uz, x, y, z):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _turn_at(motion, phase):
     """Quaternions of Q(phase)."""
     sine, cosine = _sine_cosine(phase * load_f64(motion, M_HALF_ANGLE))
@@ -92,19 +92,19 @@ def _turn_at(motion, phase):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _load3(scratch, at):
     return load8_f64(scratch, at), load8_f64(scratch, at + LANES), load8_f64(scratch, at + 2 * LANES)
 
 
-@strict_inline_jit
+@inline_jit
 def local_directions(record, scratch, k):
     """Directions of lanes k to k + 7 in the frame of a geom at rest."""
     x, y, z = _load3(scratch, DIRECTION + k)
     return _into(record, x, y, z)
 
 
-@strict_inline_jit
+@inline_jit
 def local_origins(record, scratch, k):
     """Origins of lanes k to k + 7 in the frame of a geom at rest."""
     x, y, z = _load3(scratch, ORIGIN + k)
@@ -135,14 +135,14 @@ def moving_rays(record, motion, scratch, k):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def motion_of(table, record):
     """Address of the motion record of a geom, 0 = at rest."""
     number = np.int64(load_i32(record, G_MOTION))
     return load_i64(table, T_MOTIONS) + number * MOTION_BYTES if number >= 0 else np.int64(0)
 
 
-@strict_inline_jit
+@inline_jit
 def local_rays(table, record, scratch, k):
     """Origins and directions of lanes k to k + 7 in the frame of a geom, moving or not."""
     motion = motion_of(table, record)
@@ -154,7 +154,7 @@ def local_rays(table, record, scratch, k):
     return ox, oy, oz, dx, dy, dz
 
 
-@strict_inline_jit
+@inline_jit
 def world_normals(table, record, scratch, k, x, y, z):
     """Normals of lanes k to k + 7 out of the frame of a geom, moving or not."""
     motion = motion_of(table, record)

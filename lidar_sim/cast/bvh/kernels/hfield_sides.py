@@ -24,14 +24,14 @@ from lidar_sim.cast.bvh.kernels.layout import (
     REACH,
     SIDE_FACES,
 )
-from lidar_sim.jit import strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, strict_jit
 from lidar_sim.simd import load_f32, load_f64, load_i32, load_i64, lowest_bit, store
 
 # mjMINVAL: below it MuJoCo takes a number for zero.
 _TINY = 1e-15
 
 
-@strict_inline_jit
+@inline_jit
 def _rim_height(field, axis, upper, along):
     """Height of the rim of the side that is lower or upper on an axis, at a coordinate on the other axis."""
     columns, rows = int(load_f64(field, F_COUNT)), int(load_f64(field, F_COUNT + 1))
@@ -48,7 +48,7 @@ def _rim_height(field, axis, upper, along):
     return (low + (high - low) * (place - k)) * load_f64(field, F_SIZE + 2)
 
 
-@strict_inline_jit
+@inline_jit
 def _keep(t, geom, face, lane, scratch):
     best, owner = load_f64(scratch, BEST + lane), load_i32(scratch, GEOM + lane)
     earlier = geom < owner or (geom == owner and face < load_i32(scratch, FACE + lane))

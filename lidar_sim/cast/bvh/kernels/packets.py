@@ -41,7 +41,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
 from lidar_sim.cast.bvh.kernels.shapes import dot, shape_normal
 from lidar_sim.cast.bvh.kernels.trace import trace_scene
 from lidar_sim.cast.bvh.kernels.triangles import face_normal
-from lidar_sim.jit import parallel_jit, prange, strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, parallel_jit, prange, strict_jit
 from lidar_sim.simd import (
     absolute,
     address,
@@ -70,7 +70,7 @@ _ORDER, _ORIGIN, _DIRECTION, _PHASE, _DISTANCE, _GEOM, _BODY, _NORMAL, _COSINE =
 _batch_memory = stack_memory(8 * 9)
 
 
-@strict_inline_jit
+@inline_jit
 def _gather3(scratch, at, vectors, rows):
     """Rows of an (N, 3) array into the scratch; gives bits of lanes that equal the first one."""
     same = np.int64(255)
@@ -81,7 +81,7 @@ def _gather3(scratch, at, vectors, rows):
     return same
 
 
-@strict_inline_jit
+@inline_jit
 def _start(scratch, lanes):
     """No hit yet; rays that do not count reach nowhere."""
     reach = reach_of(FARTHEST_M)
@@ -103,10 +103,10 @@ def _load_packet(batch, first, scratch, moving):
         _gather3(scratch, DIRECTION + k, load_i64(batch, _DIRECTION), rows)
         if moving:
             store(scratch, PHASE + k, gather8_f64(load_i64(batch, _PHASE), rows))
-    return ONE_ORIGIN if same == 255 else OWN_ORIGINS
+    return np.int64(ONE_ORIGIN) if same == 255 else np.int64(OWN_ORIGINS)
 
 
-@strict_inline_jit
+@inline_jit
 def _ask_for_rows(batch, first):
     """Have the places of this packet's hits brought near while it is traced."""
     order = load_i64(batch, _ORDER)
@@ -129,7 +129,7 @@ def _load_ray(batch, row, scratch):
     store(scratch, PHASE, load_f64(load_i64(batch, _PHASE), row))
 
 
-@strict_inline_jit
+@inline_jit
 def _lanes_of(geom, lanes, scratch):
     """Lanes (bits) that hit this geom."""
     found = np.int64(0)
@@ -138,7 +138,7 @@ def _lanes_of(geom, lanes, scratch):
     return found & lanes
 
 
-@strict_inline_jit
+@inline_jit
 def _side_normal(face):
     """Outward normal of a side of a height field's box."""
     side = face - SIDE_FACES
@@ -147,7 +147,7 @@ def _side_normal(face):
     return sign * (axis == 0), sign * (axis == 1), sign * (axis == 2)
 
 
-@strict_inline_jit
+@inline_jit
 def _gather_face_normals(record, kind, lanes, scratch):
     """Normals of the faces hit on a mesh or height field, in its frame and of any length, into NORMAL."""
     leaves, field = load_i64(record, G_LEAVES), load_i64(record, G_FIELD)
@@ -164,7 +164,7 @@ def _gather_face_normals(record, kind, lanes, scratch):
         store(scratch, NORMAL + 2 * LANES + lane, z)
 
 
-@strict_inline_jit
+@inline_jit
 def _normals_from_faces(scratch, k):
     """Those of lanes k to k + 7, of length 1."""
     x, y = load8_f64(scratch, NORMAL + k), load8_f64(scratch, NORMAL + LANES + k)
@@ -173,7 +173,7 @@ def _normals_from_faces(scratch, k):
     return x * over, y * over, z * over
 
 
-@strict_inline_jit
+@inline_jit
 def _shape_normals(table, record, kind, scratch, k):
     """Normals where lanes k to k + 7 hit a primitive, in its frame."""
     ox, oy, oz, dx, dy, dz = local_rays(table, record, scratch, k)
@@ -182,7 +182,7 @@ def _shape_normals(table, record, kind, scratch, k):
     return shape_normal(kind, s0, s1, s2, fma(t, dx, ox), fma(t, dy, oy), fma(t, dz, oz))
 
 
-@strict_inline_jit
+@inline_jit
 def _blend(scratch, at, mask, values):
     store(scratch, at, where(mask, values, load8_f64(scratch, at)))
 
@@ -228,7 +228,7 @@ def _find_normals(table, lanes, scratch):
         store(scratch, PHASE + k, absolute(dot(nx, ny, nz, dx, dy, dz)))
 
 
-@strict_inline_jit
+@inline_jit
 def _store_hit(table, batch, row, lane, scratch):
     geom = load_i32(scratch, GEOM + lane)
     hit = geom != NO_GEOM
@@ -265,12 +265,12 @@ def _cast_alone(table, batch, first, last):
     for row in range(first, last):
         _load_ray(batch, row, scratch)
         _start(scratch, np.int64(1))
-        trace_scene(table, np.int64(1), scratch, ONE_RAY)
+        trace_scene(table, np.int64(1), scratch, np.int64(ONE_RAY))
         _find_normals(table, np.int64(1), scratch)
         _store_hit(table, batch, row, 0, scratch)
 
 
-@strict_inline_jit
+@inline_jit
 def _cast_part(table, batch, count, packed, part, parts):
     work = (count + LANES - 1) // LANES if packed else count
     first, last = part * work // parts, (part + 1) * work // parts
@@ -280,7 +280,7 @@ def _cast_part(table, batch, count, packed, part, parts):
         _cast_alone(table, batch, first, last)
 
 
-@strict_inline_jit
+@inline_jit
 def _write_batch(batch, order, rays, hits):
     store(batch, _ORDER, address(order))
     store(batch, _ORIGIN, address(rays[0]))
@@ -307,7 +307,7 @@ def cast_serial(scene, order, rays, hits, packed) -> Any:
     # Not an array: Numba would free it after its last mention, while only its address is in use.
     batch = _batch_memory()
     _write_batch(batch, order, rays, hits)
-    _cast_part(address(scene), batch, len(rays[0]), packed, 0, 1)
+    _cast_part(address(scene), batch, len(rays[0]), packed, np.int64(0), np.int64(1))
 
 
 @parallel_jit
@@ -317,4 +317,4 @@ def cast_parallel(scene, order, rays, hits, packed, parts) -> Any:
     _write_batch(batch, order, rays, hits)
     table, count = address(scene), len(rays[0])
     for part in prange(parts):
-        _cast_part(table, batch, count, packed, part, parts)
+        _cast_part(table, batch, count, packed, np.int64(part), parts)

@@ -155,8 +155,10 @@ def pose_geoms(ids, bounded, before, after, local_boxes, records, motions, boxes
             pad = _sag(motions[slot], local_boxes[g], angle)
             _world_box(before[0][g], before[1][g], local_boxes[g], pad, box)
             _world_box(after[0][g], after[1][g], local_boxes[g], pad, box)
-        records[slot, G_POSITION : G_POSITION + 3] = before[0][g]
-        records[slot, G_MATRIX : G_MATRIX + 9] = before[1][g]
+        for k in range(3):
+            records[slot, G_POSITION + k] = before[0][g, k]
+        for k in range(9):
+            records[slot, G_MATRIX + k] = before[1][g, k]
         if slot < bounded:
             _write_box(box, boxes, slot)
     return changed

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from lidar_sim.cast.bvh.kernels.layout import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
-from lidar_sim.jit import strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, strict_jit
 from lidar_sim.simd import absolute, fma, maximum, minimum, splat8, square_root, where
 
 _MISS = np.inf
@@ -22,13 +22,13 @@ _MISS = np.inf
 _TINY = 1e-15
 
 
-@strict_inline_jit
+@inline_jit
 def dot(ax, ay, az, bx, by, bz):
     """Scalar product, lane by lane; numbers may stand for lanes on one side."""
     return fma(ax, bx, fma(ay, by, az * bz))
 
 
-@strict_inline_jit
+@inline_jit
 def _roots(a, b, c):
     """Both solutions, smaller first, of a t^2 + 2 b t + c = 0; -1 where there are none."""
     det = fma(b, b, -(a * c))
@@ -38,18 +38,18 @@ def _roots(a, b, c):
     return where(real, (-b - root) * over, -1.0), where(real, (root - b) * over, -1.0)
 
 
-@strict_inline_jit
+@inline_jit
 def _not_behind(near, far):
     """The nearer of two distances that is not negative, else +inf."""
     return where(near >= 0.0, near, where(far >= 0.0, far, _MISS))
 
 
-@strict_inline_jit
+@inline_jit
 def _nearer(best, t, accepted):
     return where(accepted & (t >= 0.0) & (t < best), t, best)
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_plane(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Plane z = 0 from above; half lengths s0, s1, where 0 = without end."""
     t = -oz / dz
@@ -61,7 +61,7 @@ def _hit_plane(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return where(hit, t, _MISS)
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_sphere(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Sphere of radius s0."""
     c = dot(ox, oy, oz, ox, oy, oz) - s0 * s0
@@ -69,21 +69,21 @@ def _hit_sphere(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return _not_behind(near, far)
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_ellipsoid(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Ellipsoid of half axes s0, s1, s2: a unit sphere once space is scaled by them."""
     i0, i1, i2 = 1.0 / s0, 1.0 / s1, 1.0 / s2
     return _hit_sphere(1.0, s1, s2, ox * i0, oy * i1, oz * i2, dx * i0, dy * i1, dz * i2)
 
 
-@strict_inline_jit
+@inline_jit
 def _tube_roots(s0, ox, oy, dx, dy):
     """Where rays pass the endless tube of radius s0 around z."""
     c = fma(ox, ox, oy * oy) - s0 * s0
     return _roots(fma(dx, dx, dy * dy), fma(ox, dx, oy * dy), c)
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_capsule(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Capsule of radius s0 around z from -s1 to s1."""
     best = splat8(_MISS)
@@ -99,7 +99,7 @@ def _hit_capsule(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return best
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_cylinder(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Cylinder of radius s0 around z from -s1 to s1, closed by discs."""
     best = splat8(_MISS)
@@ -115,7 +115,7 @@ def _hit_cylinder(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return best
 
 
-@strict_inline_jit
+@inline_jit
 def _slab(size, o, d):
     """Where rays enter and leave the space between -size and size on one axis."""
     over = splat8(1.0) / d
@@ -123,7 +123,7 @@ def _slab(size, o, d):
     return minimum(one, two), maximum(one, two)
 
 
-@strict_inline_jit
+@inline_jit
 def _hit_box(s0, s1, s2, ox, oy, oz, dx, dy, dz):
     """Box of half lengths s0, s1, s2: where the ray is between the sides of all three pairs."""
     near, far = _slab(s0, ox, dx)
@@ -152,7 +152,7 @@ def hit_shape(kind, s0, s1, s2, ox, oy, oz, dx, dy, dz):
     return splat8(_MISS)
 
 
-@strict_inline_jit
+@inline_jit
 def _normal_ellipsoid(s0, s1, s2, x, y, z):
     """Gradient of x^2 / s0^2 + y^2 / s1^2 + z^2 / s2^2."""
     nx, ny, nz = x * (1.0 / (s0 * s0)), y * (1.0 / (s1 * s1)), z * (1.0 / (s2 * s2))
@@ -160,7 +160,7 @@ def _normal_ellipsoid(s0, s1, s2, x, y, z):
     return nx * over, ny * over, nz * over
 
 
-@strict_inline_jit
+@inline_jit
 def _normal_capsule(s0, s1, s2, x, y, z):
     """Away from the nearest point of the axis."""
     on_axis = maximum(minimum(z, s1), -s1)
@@ -168,12 +168,12 @@ def _normal_capsule(s0, s1, s2, x, y, z):
     return x * over, y * over, (z - on_axis) * over
 
 
-@strict_inline_jit
+@inline_jit
 def _sign(x):
     return where(x < 0.0, splat8(-1.0), splat8(1.0))
 
 
-@strict_inline_jit
+@inline_jit
 def _normal_cylinder(s0, s1, s2, x, y, z):
     """Of the disc or the tube, whichever the point is nearer to."""
     zero = splat8(0.0)
@@ -182,7 +182,7 @@ def _normal_cylinder(s0, s1, s2, x, y, z):
     return where(disc, zero, x * over), where(disc, zero, y * over), where(disc, _sign(z), zero)
 
 
-@strict_inline_jit
+@inline_jit
 def _normal_box(s0, s1, s2, x, y, z):
     """Of the side that the point is nearest to."""
     zero = splat8(0.0)

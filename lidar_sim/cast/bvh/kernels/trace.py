@@ -56,7 +56,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
 )
 from lidar_sim.cast.bvh.kernels.shapes import hit_shape
 from lidar_sim.cast.bvh.kernels.triangles import test_leaf
-from lidar_sim.jit import strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, strict_jit
 from lidar_sim.simd import (
     bits,
     load8_f64,
@@ -76,7 +76,7 @@ from lidar_sim.simd import (
 _CACHE_LINE = 64
 
 
-@strict_inline_jit
+@inline_jit
 def _ask_for(place):
     """Have a node or leaf brought from memory, 320 bytes at most."""
     prefetch(place)
@@ -86,7 +86,7 @@ def _ask_for(place):
     prefetch(place + 4 * _CACHE_LINE)
 
 
-@strict_inline_jit
+@inline_jit
 def _push(children, scratch, nodes, node, top, leaves, leaf_bytes):
     """Put children (bits) on the stack, farthest first, and ask for what they will need from memory."""
     bottom = top
@@ -137,7 +137,7 @@ def _trace_triangles(kind, nodes, leaves, field, geom, lanes, scratch, bottom, m
                 reach = farthest_reach(scratch)
 
 
-@strict_inline_jit
+@inline_jit
 def _keep_nearer(distance, group, geom, scratch, k):
     """Take over new distances of lanes k to k + 7; of equal ones the lowest geom wins, as in mj_ray."""
     best, owner = load8_f64(scratch, BEST + k), load8_i32(scratch, GEOM + k)
@@ -168,7 +168,7 @@ def _test_shape(table, record, kind, geom, lanes, scratch, mode):
         _keep_nearer(hit_shape(kind, s0, s1, s2, ox, oy, oz, dx, dy, dz), group, geom, scratch, k)
 
 
-@strict_inline_jit
+@inline_jit
 def _store3(scratch, at, x, y, z):
     store(scratch, at, x)
     store(scratch, at + LANES, y)
@@ -190,14 +190,14 @@ def _test_triangles(table, record, kind, geom, lanes, scratch, top, mode):
         _store3(scratch, LOCAL_DIRECTION + k, dx, dy, dz)
         _store3(scratch, LOCAL_ORIGIN + k, ox, oy, oz)
     field = load_i64(record, G_FIELD)
-    inner_mode = OWN_ORIGINS if motion != 0 and mode != ONE_RAY else mode
+    inner_mode = np.int64(OWN_ORIGINS) if motion != 0 and mode != ONE_RAY else mode
     nodes, leaves = load_i64(record, G_NODES), load_i64(record, G_LEAVES)
     _trace_triangles(kind, nodes, leaves, field, geom, lanes, scratch, top, inner_mode)
     if kind == HFIELD:
         test_sides(field, geom, lanes, scratch)
 
 
-@strict_inline_jit
+@inline_jit
 def _test_geom(table, slot, lanes, scratch, top, mode):
     record = load_i64(table, T_GEOMS) + slot * GEOM_BYTES
     kind = np.int64(load_i32(record, G_KIND))
@@ -220,13 +220,13 @@ def trace_scene(table, lanes, scratch, mode):
     """
     bounded = load_i64(table, T_BOUNDED)
     for slot in range(bounded, bounded + load_i64(table, T_PLANES)):
-        _test_geom(table, slot, lanes, scratch, 0, mode)
+        _test_geom(table, slot, lanes, scratch, np.int64(0), mode)
     if bounded == 0:
         return
     prepare_boxes(scratch, DIRECTION, WORLD_SLABS, WORLD_SPAN, mode)
     nodes, geoms = load_i64(table, T_NODES), load_i64(table, T_GEOMS)
     reach = farthest_reach(scratch)
-    top, node = 0, np.int64(0)
+    top, node = np.int64(0), np.int64(0)
     while True:
         children = children_entered(nodes, node, scratch, WORLD_SPAN, reach)
         top = _push(children, scratch, nodes, node, top, geoms, GEOM_BYTES)

@@ -36,7 +36,7 @@ from lidar_sim.cast.bvh.kernels.layout import (
     REACH,
 )
 from lidar_sim.cast.bvh.kernels.shapes import dot
-from lidar_sim.jit import strict_inline_jit, strict_jit
+from lidar_sim.jit import inline_jit, strict_jit
 from lidar_sim.simd import (
     absolute,
     bits,
@@ -71,7 +71,7 @@ _MARGIN = 1.0 + 2.0**-50
 _SIDE_ROUNDING = 2.0**-51
 
 
-@strict_inline_jit
+@inline_jit
 def _mesh_corners(leaves, leaf):
     at = leaf * MESH_LEAF_SIZE
     return (
@@ -87,7 +87,7 @@ def _mesh_corners(leaves, leaf):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _hfield_corners(leaves, leaf, field):
     at = leaf * HFIELD_LEAF_SIZE
     points = load16_f32(leaves, at)
@@ -108,30 +108,30 @@ def _hfield_corners(leaves, leaf, field):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _corners(kind, leaves, leaf, field):
     return _hfield_corners(leaves, leaf, field) if kind == HFIELD else _mesh_corners(leaves, leaf)
 
 
-@strict_inline_jit
+@inline_jit
 def _cross(ax, ay, az, bx, by, bz):
     """Without fused rounding, so that b x a is exactly -(a x b)."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@strict_inline_jit
+@inline_jit
 def _length(x, y, z):
     """A length no shorter than the true one."""
     return absolute(x) + absolute(y) + absolute(z)
 
 
-@strict_inline_jit
+@inline_jit
 def _face_normals(corners):
     ax, ay, az, bx, by, bz, cx, cy, cz = corners
     return _cross(bx - ax, by - ay, bz - az, cx - ax, cy - ay, cz - az)
 
 
-@strict_inline_jit
+@inline_jit
 def _seen_from(corners, ox, oy, oz):
     """All that depends on the origin: normal, three edges, n . a, rounding of the sides (negative).
 
@@ -166,7 +166,7 @@ def _seen_from(corners, ox, oy, oz):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _try_ray(seen, lane, scratch, geom, leaf):
     """One ray against the 8 triangles; whether it is a new nearest hit. Of equal ones the lowest geom and face win."""
     nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height, rounding = seen
@@ -194,7 +194,7 @@ def _try_ray(seen, lane, scratch, geom, leaf):
     return True
 
 
-@strict_inline_jit
+@inline_jit
 def _turned_to(seen, lane, scratch):
     """Triangles in whose plane the origin lies, turned to face away from one ray, so that it hits them at 0."""
     nx, ny, nz, ux, uy, uz, vx, vy, vz, wx, wy, wz, height, rounding = seen
@@ -221,7 +221,7 @@ def _turned_to(seen, lane, scratch):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _origin_in_plane(seen):
     """Whether the origin lies in the plane of any triangle (one that is no mere filling)."""
     nx, ny, nz, height = seen[0], seen[1], seen[2], seen[12]
@@ -275,7 +275,7 @@ def test_leaf(kind, leaves, leaf, field, geom, lanes, scratch, mode):
                 break
 
 
-@strict_inline_jit
+@inline_jit
 def _mesh_corner(leaves, leaf, triangle, corner):
     at = leaf * MESH_LEAF_SIZE + 24 * corner + triangle
     return (
@@ -285,7 +285,7 @@ def _mesh_corner(leaves, leaf, triangle, corner):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _hfield_corner(leaves, leaf, triangle, corner, field):
     at = leaf * HFIELD_LEAF_SIZE
     point = _POINTS[corner][triangle]
@@ -298,14 +298,14 @@ def _hfield_corner(leaves, leaf, triangle, corner, field):
     )
 
 
-@strict_inline_jit
+@inline_jit
 def _corner(kind, leaves, leaf, triangle, corner, field):
     if kind == HFIELD:
         return _hfield_corner(leaves, leaf, triangle, corner, field)
     return _mesh_corner(leaves, leaf, triangle, corner)
 
 
-@strict_inline_jit
+@inline_jit
 def face_normal(kind, leaves, face, field):
     """Normal of one face, a b c counter-clockwise, of any length."""
     leaf, triangle = face // LEAF_TRIANGLES, face % LEAF_TRIANGLES
